@@ -1,0 +1,92 @@
+// Cases: the one list that drives tests, simulation and benchmarks of an operator.
+//
+// Built into lab-side targets, not into the library.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rooftile/core/dtype.h"
+#include "rooftile/core/host_tensor.h"
+#include "rooftile/core/operator.h"
+#include "rooftile/core/params.h"
+#include "rooftile/core/status.h"
+
+namespace rooftile {
+
+using Shape = std::vector<std::pair<std::string, std::int64_t>>;  // keys in the operator's order: n, or m n k
+[[nodiscard]] std::int64_t shape_at(const Shape& shape,
+                                    std::string_view key);  // precondition: the key is there
+[[nodiscard]] std::string to_string(const Shape& shape);    // "m=8192,n=4096"
+
+// How input elements are drawn: Philox, then rounded to the dtype before anybody sees them.
+enum class Fill {
+  uniform,         // floats in [-1, 1); integers over a range in which the operator does not overflow
+  small_integers,  // integers in [-8, 8] in every dtype (unsigned: [0, 8]): exact arithmetic
+  nan_at_last,     // uniform with one NaN in the last element
+  special,         // uniform with infinities, signed zeros, denormals and the largest finite values mixed in
+};
+[[nodiscard]] std::string_view to_string(Fill fill);
+[[nodiscard]] Result<Fill> parse_fill(std::string_view text);
+
+enum class CaseTier {
+  quick,  // small enough for the simulated SM and the sanitizer builds
+  full,   // CPU and GPU
+  huge,   // GPU only (2^31 elements and the like)
+};
+
+struct Case {
+  Shape shape;
+  DType dtype = DType::f32;
+  Params params;
+  std::uint64_t seed = 1;
+  Fill fill = Fill::uniform;
+  int offset = 0;  // elements by which every tensor's pointer is off its allocation's alignment
+  CaseTier tier = CaseTier::quick;
+};
+// "n=1025,f32,op=sum,fill=uniform,offset=1": unique within an operator's list, and what a repro line names.
+// All params in their order; a seed other than the default is added as ",seed=7".
+[[nodiscard]] std::string case_id(const Case& c);
+
+struct InputPlan {
+  DType dtype = DType::f32;
+  Extents shape;
+};
+
+// A case as tensors and as work.
+struct CasePlan {
+  std::vector<InputPlan> inputs;
+  double read_bytes = 0;  // the algorithm's minimum
+  double write_bytes = 0;
+  double flops = 0;
+};
+
+// What an output must be.
+struct Expected {
+  HostTensor exact;  // integer outputs: that dtype, compared bit for bit; float outputs: f64
+  HostTensor
+      same_precision;  // f64: what a sound algorithm in the operator's own precision gives; empty: none
+  // Float outputs pass when |out - exact| <= factor * |same_precision - exact| + floor, NaN and infinities by
+  // place.
+  double factor = 2;
+  double floor = 0;
+  std::string rule;  // in words, why this floor
+};
+
+struct OperatorCases {
+  std::string operator_name;
+  std::vector<std::string> shape_keys;
+  Case default_case;       // what `ladder OP` runs on a GPU
+  Case default_host_case;  // and where the fastest device is the CPU or the simulated SM
+  std::function<std::vector<Case>()> cases;
+  std::function<Result<CasePlan>(const Case&)> plan;
+  // Plain loops, double accumulation: the outputs for these inputs.
+  std::function<Result<std::vector<Expected>>(const Case&, std::span<const HostTensor> inputs)> reference;
+};
+
+}  // namespace rooftile

@@ -1,0 +1,115 @@
+// Status and Result: how every Rooftile call reports what went wrong.
+//
+// Nothing in the library throws, exits or prints. A Status that is not ok carries the operator, the rule that
+// was broken (with how to mend it), the shapes and dtypes of the call, and where in the source it was
+// decided. Thread safety: a Status is an immutable value; copies share their detail.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <utility>
+
+static_assert(__cplusplus >= 202002L, "Rooftile needs C++20: pass -std=c++20 to nvcc as well (see cmake/)");
+
+namespace rooftile {
+
+enum class StatusCode : std::uint8_t {
+  ok,
+  invalid_argument,  // the call or its input is wrong: the caller can mend it
+  unsupported,       // a legal call that this rung, dtype or device does not serve
+  unavailable,       // the machine lacks what the call needs (GPU, driver, library)
+  out_of_memory,     // an allocation failed; nothing was leaked and the next call works
+  device_error,      // the device reported a failure
+  io_error,          // a file could not be read or written
+  check_failed,      // a verification found a mismatch
+  internal,          // a bug in Rooftile
+};
+
+[[nodiscard]] std::string_view to_string(StatusCode code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;  // ok
+
+  // `rule` says what was broken and how to mend it, in one line without a full stop.
+  static Status error(StatusCode code, std::string rule,
+                      std::source_location where = std::source_location::current());
+
+  [[nodiscard]] bool ok() const { return detail_ == nullptr; }
+  [[nodiscard]] StatusCode code() const;
+  [[nodiscard]] const std::string& operator_name() const;
+  [[nodiscard]] const std::string& rule() const;
+  [[nodiscard]] const std::string& shapes() const;
+  [[nodiscard]] std::source_location where() const;
+
+  // The same error, with its operator or its shapes filled in where they are still empty.
+  [[nodiscard]] Status with_operator(std::string_view name) const;
+  [[nodiscard]] Status with_shapes(std::string_view shapes) const;
+
+  // One line: "reduce: out must hold one element (in f32[8], out f32[2])". No source location: see where().
+  [[nodiscard]] std::string message() const;
+
+ private:
+  struct Detail;
+  std::shared_ptr<const Detail> detail_;
+};
+
+[[nodiscard]] Status invalid_argument(std::string rule,
+                                      std::source_location where = std::source_location::current());
+[[nodiscard]] Status unsupported(std::string rule,
+                                 std::source_location where = std::source_location::current());
+[[nodiscard]] Status unavailable(std::string rule,
+                                 std::source_location where = std::source_location::current());
+[[nodiscard]] Status io_error(std::string rule, std::source_location where = std::source_location::current());
+[[nodiscard]] Status internal_error(std::string rule,
+                                    std::source_location where = std::source_location::current());
+
+// A value, or the Status that says why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Status status)                          // NOLINT(google-explicit-constructor)
+      : status_(status.ok() ? internal_error("a Result was built from an ok Status without a value")
+                            : std::move(status)) {}
+
+  [[nodiscard]] bool ok() const { return value_.has_value(); }
+  [[nodiscard]] const Status& status() const { return status_; }
+
+  // Precondition of value(), * and ->: ok().
+  [[nodiscard]] T& value() & { return *value_; }
+  [[nodiscard]] const T& value() const& { return *value_; }
+  [[nodiscard]] T&& value() && { return std::move(*value_); }
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return std::move(*value_); }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+}  // namespace rooftile
+
+#define ROOFTILE_CONCAT_(a, b) a##b
+#define ROOFTILE_CONCAT(a, b) ROOFTILE_CONCAT_(a, b)
+
+// Returns the Status from the enclosing function unless it is ok.
+#define ROOFTILE_TRY(expression)                                                                             \
+  do {                                                                                                       \
+    if (::rooftile::Status rooftile_status_ = (expression); !rooftile_status_.ok()) return rooftile_status_; \
+  } while (false)
+
+// ROOFTILE_TRY_ASSIGN(auto x, make_x()): the value into x, or the Status returned.
+#define ROOFTILE_TRY_ASSIGN(target, expression) \
+  ROOFTILE_TRY_ASSIGN_(target, expression, ROOFTILE_CONCAT(rooftile_result_, __LINE__))
+#define ROOFTILE_TRY_ASSIGN_(target, expression, result) \
+  auto result = (expression);                            \
+  if (!result.ok()) return result.status();              \
+  target = std::move(result).value()

@@ -1,0 +1,41 @@
+#include "rooftile/core/case.h"
+
+#include <gtest/gtest.h>
+
+namespace rooftile {
+namespace {
+
+TEST(Case, ShapesPrintAndAnswer) {
+  const Shape shape = {{"m", 8192}, {"n", 4096}};
+  EXPECT_EQ(to_string(shape), "m=8192,n=4096");
+  EXPECT_EQ(shape_at(shape, "n"), 4096);
+}
+
+TEST(Case, TheIdNamesEverythingThatTellsCasesApart) {
+  const std::vector<ParamSpec> specs = {
+      {.name = "op", .default_value = std::string("sum"), .choices = {"sum", "max"}},
+      {.name = "axis", .default_value = std::int64_t{0}}};
+  Case c;
+  c.shape = {{"n", 1025}};
+  c.params = with(specs, "op", "max");
+  c.fill = Fill::nan_at_last;
+  c.offset = 1;
+  EXPECT_EQ(case_id(c), "n=1025,f32,op=max,axis=0,fill=nan_at_last,offset=1");
+  c.seed = 7;
+  EXPECT_EQ(case_id(c), "n=1025,f32,op=max,axis=0,fill=nan_at_last,offset=1,seed=7");
+  EXPECT_EQ(case_id(Case()), "f32,fill=uniform,offset=0");
+}
+
+TEST(Case, FillsParseAsTheyPrint) {
+  for (const Fill fill : {Fill::uniform, Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+    const Result<Fill> parsed = parse_fill(to_string(fill));
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(*parsed, fill);
+  }
+  EXPECT_EQ(parse_fill("unifrom").status().rule(),
+            "unknown fill \"unifrom\": did you mean uniform? use one of uniform, small_integers, "
+            "nan_at_last, special");
+}
+
+}  // namespace
+}  // namespace rooftile

@@ -1,0 +1,83 @@
+#include "rooftile/core/status.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace rooftile {
+namespace {
+
+TEST(Status, DefaultIsOkAndSilent) {
+  const Status status;
+  EXPECT_TRUE(status.ok());
+  EXPECT_EQ(status.code(), StatusCode::ok);
+  EXPECT_EQ(status.message(), "ok");
+  EXPECT_TRUE(status.with_operator("reduce").with_shapes("in f32[8]").ok());
+}
+
+TEST(Status, MessageCarriesOperatorRuleAndShapes) {
+  const Status status = invalid_argument("out must hold one element")
+                            .with_operator("reduce")
+                            .with_shapes("in f32[8], out f32[2]");
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  EXPECT_EQ(status.operator_name(), "reduce");
+  EXPECT_EQ(status.rule(), "out must hold one element");
+  EXPECT_EQ(status.shapes(), "in f32[8], out f32[2]");
+  EXPECT_EQ(status.message(), "reduce: out must hold one element (in f32[8], out f32[2])");
+}
+
+TEST(Status, TheFirstOperatorAndShapesStay) {
+  const Status status =
+      unsupported("no").with_operator("inner").with_shapes("a").with_operator("outer").with_shapes("b");
+  EXPECT_EQ(status.operator_name(), "inner");
+  EXPECT_EQ(status.shapes(), "a");
+}
+
+TEST(Status, CopiesAreIndependentValues) {
+  const Status plain = io_error("gone");
+  const Status named = plain.with_operator("softmax");
+  EXPECT_EQ(plain.operator_name(), "");
+  EXPECT_EQ(named.operator_name(), "softmax");
+  Status assigned = named;
+  assigned = plain;
+  EXPECT_EQ(assigned.message(), "gone");
+  EXPECT_EQ(named.message(), "softmax: gone");
+}
+
+TEST(Status, KnowsWhereItWasDecided) {
+  const auto line = static_cast<unsigned>(__LINE__) + 1;
+  const Status status = internal_error("here");
+  EXPECT_EQ(status.where().line(), line);
+  EXPECT_TRUE(std::string_view(status.where().file_name()).ends_with("status_test.cpp"));
+}
+
+TEST(Status, AnErrorCannotBeOk) { EXPECT_FALSE(Status::error(StatusCode::ok, "contradiction").ok()); }
+
+Status fails() { return unavailable("no GPU"); }
+Result<int> half_of(int value) {
+  if (value % 2 != 0) return invalid_argument("odd");
+  return value / 2;
+}
+Result<int> quarter_of(int value) {
+  ROOFTILE_TRY_ASSIGN(const int half, half_of(value));
+  ROOFTILE_TRY_ASSIGN(const int quarter, half_of(half));
+  return quarter;
+}
+Status stops_at_the_first() {
+  ROOFTILE_TRY(Status());
+  ROOFTILE_TRY(fails());
+  return internal_error("not reached");
+}
+
+TEST(Result, HoldsAValueOrTheReason) {
+  EXPECT_EQ(quarter_of(12).value(), 3);
+  EXPECT_EQ(quarter_of(6).status().rule(), "odd");
+  EXPECT_EQ(stops_at_the_first().code(), StatusCode::unavailable);
+  const Result<int> nothing = Status();
+  EXPECT_FALSE(nothing.ok());
+  EXPECT_EQ(nothing.status().code(), StatusCode::internal);
+}
+
+}  // namespace
+}  // namespace rooftile
