@@ -1,0 +1,94 @@
+// Barriers of a block and of the grid, polling, and the calls by which kernels enter the executor.
+#include <cstring>
+#include <string>
+
+#include "rooftile/sim/schedule.h"
+
+namespace rooftile::simt::detail {
+
+void BlockRunner::poll(const char* operation, std::source_location where) {
+  ThreadRecord& self = *current_thread;
+  warps_[self.warp].polling |= 1u << self.lane;
+  ++polling_;
+  polled_ = true;
+  self.waits_at = operation;
+  self.where = where;
+  switch_away(self);
+}
+
+namespace {
+
+bool same_line(std::source_location a, std::source_location b) {
+  return a.line() == b.line() &&
+         (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
+}
+
+}  // namespace
+
+inline int BlockRunner::barrier(BarrierOp op, bool predicate, std::source_location where) {
+  ThreadRecord& self = *current_thread;
+  if (barrier_arrived_ == 0) {
+    barrier_op_ = op;
+    barrier_where_ = where;
+  } else if (!same_line(where, barrier_where_) || op != barrier_op_) [[unlikely]] {
+    fail_divergent_barrier(where);
+  }
+  barrier_true_ += predicate ? 1u : 0u;
+  ++barrier_arrived_;
+  warps_[self.warp].at_barrier |= 1u << self.lane;
+  if (barrier_arrived_ == live_) release_barrier();
+  switch_away(self);
+  return barrier_result_;
+}
+
+void BlockRunner::fail_divergent_barrier(std::source_location where) {
+  fail_thread("divergent barrier: waits at " + describe(where) + ", while " + std::to_string(barrier_arrived_) +
+              " threads of the block wait at " + describe(barrier_where_) +
+              ": all threads of a block must reach the same __syncthreads()");
+}
+
+void BlockRunner::release_barrier() {
+  switch (barrier_op_) {
+    case BarrierOp::plain: break;
+    case BarrierOp::count: barrier_result_ = static_cast<int>(barrier_true_); break;
+    case BarrierOp::all: barrier_result_ = barrier_true_ == barrier_arrived_ ? 1 : 0; break;
+    case BarrierOp::any: barrier_result_ = barrier_true_ > 0 ? 1 : 0; break;
+  }
+  barrier_arrived_ = 0;
+  barrier_true_ = 0;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    make_ready(w, warps_[w].at_barrier);
+    warps_[w].at_barrier = 0;
+  }
+  current_warp_ = choose(ready_warps_);
+  if (!polled_) note_progress();  // a loop of polls and barriers is no progress
+  polled_ = false;
+}
+
+void BlockRunner::grid_barrier(std::source_location where) {
+  ThreadRecord& self = *current_thread;
+  if (!block_.cooperative) {
+    fail_thread("grid.sync() at " + describe(where) + " needs a cooperative launch (LaunchConfig::cooperative)");
+  }
+  grid_sync_where_ = where;
+  warps_[self.warp].at_grid_sync |= 1u << self.lane;
+  ++at_grid_sync_;
+  self.waits_at = "grid.sync()";
+  self.where = where;
+  switch_away(self);
+}
+
+// What kernels call (thread.h).
+
+int block_barrier(BarrierOp op, bool predicate, std::source_location where) {
+  return current_runner->barrier(op, predicate, where);
+}
+void grid_barrier(std::source_location where) { current_runner->grid_barrier(where); }
+void poll(const char* operation, std::source_location where) { current_runner->poll(operation, where); }
+
+void fail_thread(const std::string& what) { current_runner->fail_thread(what); }
+void fail_thread(const std::string& what, std::source_location where) {
+  current_runner->fail_thread(what + " at " + describe(where));
+}
+
+}  // namespace rooftile::simt::detail

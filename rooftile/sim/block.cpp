@@ -1,0 +1,280 @@
+#include "rooftile/sim/block.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
+#include <thread>
+#include <tuple>
+
+#include "rooftile/sim/schedule.h"
+
+namespace rooftile::simt::detail {
+
+constinit thread_local ThreadRecord* current_thread = nullptr;
+constinit thread_local BlockRecord* current_block = nullptr;
+constinit thread_local BlockRunner* current_runner = nullptr;
+
+namespace {
+
+constexpr std::size_t kSharedAlignment = 1024;  // what swizzled tiles ask of dynamic shared memory
+constexpr int kSharedPoison = 0xff;             // a NaN in every float format, -1 as an integer
+
+void release_shared(std::byte* memory) { ::operator delete[](memory, std::align_val_t{kSharedAlignment}); }
+
+}  // namespace
+
+BlockRunner::BlockRunner()
+    : dynamic_shared_(
+          static_cast<std::byte*>(::operator new[](kMaxDynamicSharedBytes, std::align_val_t{kSharedAlignment})),
+          release_shared) {
+  for (unsigned i = 0; i < kMaxBlockThreads; ++i) {
+    threads_[i].linear = static_cast<std::uint16_t>(i);
+    threads_[i].lane = static_cast<std::uint8_t>(i % kWarpLanes);
+    threads_[i].warp = static_cast<std::uint8_t>(i / kWarpLanes);
+  }
+}
+
+BlockRunner::~BlockRunner() {
+#if ROOFTILE_SIM_ASAN
+  __asan_unpoison_memory_region(dynamic_shared_.get(), kMaxDynamicSharedBytes);
+#endif
+}
+
+void BlockRunner::run_blocks(GridRun& grid) {
+  bind(grid);
+  for (std::uint64_t block = 0; grid.next_block(block);) run_block(block);
+  unbind();
+}
+
+void BlockRunner::run_cooperative_block(GridRun& grid, std::uint64_t block) {
+  bind(grid);
+  run_block(block);
+  unbind();
+}
+
+void BlockRunner::bind(GridRun& grid) {
+  grid_ = &grid;
+  order_ = grid.config.order;
+  thread_count_ = grid.block_threads;
+  warp_count_ = (thread_count_ + kWarpLanes - 1) / kWarpLanes;
+  block_.block_dim = grid.shape.block;
+  block_.grid_dim = grid.shape.grid;
+  block_.cooperative = grid.shape.cooperative;
+  block_.dynamic_shared = dynamic_shared_.get();
+  block_.dynamic_shared_bytes = grid.shape.dynamic_shared_bytes;
+#if ROOFTILE_SIM_ASAN
+  __asan_unpoison_memory_region(dynamic_shared_.get(), kMaxDynamicSharedBytes);
+  __asan_poison_memory_region(dynamic_shared_.get() + block_.dynamic_shared_bytes,
+                              kMaxDynamicSharedBytes - block_.dynamic_shared_bytes);
+#endif
+  uint3 index{0, 0, 0};
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    threads_[i].index = index;
+    if (++index.x == block_.block_dim.x) {
+      index.x = 0;
+      if (++index.y == block_.block_dim.y) {
+        index.y = 0;
+        ++index.z;
+      }
+    }
+  }
+  fibers_.reset(&BlockRunner::fiber_main);
+  current_runner = this;
+  current_block = &block_;
+  counted_as_polling_ = false;
+  grid.busy.fetch_add(1);
+}
+
+void BlockRunner::unbind() {
+  set_polling(false);
+  grid_->busy.fetch_sub(1);
+  current_runner = nullptr;
+  current_block = nullptr;
+  current_thread = nullptr;
+  grid_ = nullptr;
+}
+
+void BlockRunner::start_block(std::uint64_t block) {
+  linear_block_ = block;
+  block_.index = grid_->block_index(block);
+  std::memset(block_.dynamic_shared, kSharedPoison, block_.dynamic_shared_bytes);
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    threads_[i].polls = 0;
+    threads_[i].fiber = nullptr;
+  }
+  ready_warps_ = 0;
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    WarpState& warp = warps_[w];
+    const unsigned lanes = thread_count_ - w * kWarpLanes;
+    warp.live = lanes >= kWarpLanes ? ~0u : (1u << lanes) - 1;
+    warp.ready = 0;
+    warp.polling = 0;
+    warp.at_barrier = 0;
+    warp.at_grid_sync = 0;
+    warp.pending_count = 0;
+    make_ready(w, warp.live);
+  }
+  live_ = thread_count_;
+  polling_ = 0;
+  at_grid_sync_ = 0;
+  barrier_arrived_ = 0;
+  barrier_true_ = 0;
+  polled_ = false;
+  abandoned_ = false;
+  seen_at_ = std::chrono::steady_clock::now();
+  seen_progress_ = grid_->total_progress();
+  std::uint64_t state = grid_->config.seed ^ (block * 0xd1342543de82ef95u);
+  random_ = next_random(state);
+  current_warp_ = choose(ready_warps_);
+}
+
+void BlockRunner::run_block(std::uint64_t block) {
+  start_block(block);
+  do {
+    while (ThreadRecord* next = pick()) {
+      switch_context(scheduler_, activate(*next));
+      if (abandoned_) break;
+    }
+  } while (!abandoned_ && settle());
+  if (abandoned_) {
+    fibers_.reset(&BlockRunner::fiber_main);  // some stop in the middle of the kernel
+    return;
+  }
+  set_polling(false);
+  note_progress();
+  grid_->block_finished(block);
+}
+
+void BlockRunner::fiber_main(boost::context::detail::transfer_t transfer) {
+  arrive(transfer, nullptr);
+  BlockRunner& runner = *current_runner;
+  Fiber& fiber = *current_thread->fiber;
+  for (;;) {
+    runner.grid_->kernel.run(runner.grid_->kernel.bound);
+    runner.exit_thread(fiber);
+  }
+}
+
+void BlockRunner::exit_thread(Fiber& fiber) {
+  ThreadRecord& self = *current_thread;
+  WarpState& warp = warps_[self.warp];
+  self.fiber = nullptr;
+  warp.live &= ~(1u << self.lane);
+  --live_;
+  note_progress();
+  if (warp.pending_count > 0) complete_if_all_arrived(warp, self.warp);
+  if (barrier_arrived_ > 0 && barrier_arrived_ == live_) release_barrier();
+
+  ThreadRecord* next = pick();
+  if (next != nullptr && next->fiber == nullptr) {
+    // A thread that has not started yet runs on this stack, without a switch.
+    next->fiber = &fiber;
+    current_thread = next;
+    return;
+  }
+  fibers_.give_back(fiber);
+  switch_context(fiber.context, next != nullptr ? activate(*next) : scheduler_);
+}
+
+bool BlockRunner::settle() {
+  if (live_ == 0) return false;
+  if (grid_->failed()) {
+    abandoned_ = true;
+    return false;
+  }
+  if (polling_ > 0) {
+    if (livelocked()) {
+      fail(": livelock: no progress for " + std::to_string(grid_->config.watchdog.count()) + " ms; " +
+           describe_waiting());
+      return false;
+    }
+    resume_pollers();
+    return true;
+  }
+  if (at_grid_sync_ == thread_count_) {
+    grid_->wait_for_grid(linear_block_, grid_sync_where_);
+    if (grid_->failed()) {
+      abandoned_ = true;
+      return false;
+    }
+    for (unsigned w = 0; w < warp_count_; ++w) {
+      make_ready(w, warps_[w].at_grid_sync);
+      warps_[w].at_grid_sync = 0;
+    }
+    at_grid_sync_ = 0;
+    current_warp_ = choose(ready_warps_);
+    note_progress();
+    return true;
+  }
+  fail(": deadlock: no thread can run; " + describe_waiting());
+  return false;
+}
+
+void BlockRunner::resume_pollers() {
+  for (unsigned w = 0; w < warp_count_; ++w) {
+    make_ready(w, warps_[w].polling);
+    warps_[w].polling = 0;
+  }
+  polling_ = 0;
+  current_warp_ = choose(ready_warps_);
+  if (grid_->shared_by_threads()) std::this_thread::yield();
+}
+
+bool BlockRunner::livelocked() {
+  const std::uint64_t progress = grid_->total_progress();
+  const auto now = std::chrono::steady_clock::now();
+  if (progress != seen_progress_) {
+    seen_progress_ = progress;
+    seen_at_ = now;
+    set_polling(false);
+    return false;
+  }
+  set_polling(true);
+  return now - seen_at_ > grid_->config.watchdog && grid_->busy.load() == 0;
+}
+
+void BlockRunner::set_polling(bool polling) {
+  if (polling == counted_as_polling_) return;
+  counted_as_polling_ = polling;
+  grid_->busy.fetch_add(polling ? -1 : 1);
+}
+
+void BlockRunner::fail(const std::string& what, StatusCode code) {
+  grid_->fail(linear_block_, what, code);
+  abandoned_ = true;
+}
+
+void BlockRunner::fail_thread(const std::string& what) {
+  fail(", thread " + describe(current_thread->index) + ": " + what);
+  switch_context(current_thread->fiber->context, scheduler_);
+  std::abort();  // an abandoned thread is never resumed
+}
+
+std::string BlockRunner::describe_waiting() const {
+  constexpr std::size_t kShown = 4;
+  std::map<std::tuple<std::string, std::string>, unsigned> counts;
+  for (unsigned i = 0; i < thread_count_; ++i) {
+    const ThreadRecord& waiting = threads_[i];
+    const WarpState& warp = warps_[waiting.warp];
+    const std::uint32_t bit = 1u << waiting.lane;
+    if ((warp.live & bit) == 0) continue;
+    const bool at_barrier = (warp.at_barrier & bit) != 0;
+    ++counts[{at_barrier ? "__syncthreads" : waiting.waits_at, describe(at_barrier ? barrier_where_ : waiting.where)}];
+  }
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [place, count] : counts) {
+    if (++shown > kShown) {
+      text += ", and at " + std::to_string(counts.size() - kShown) + " more places";
+      break;
+    }
+    if (!text.empty()) text += ", ";
+    text += std::to_string(count) + " of " + std::to_string(thread_count_) + " threads wait in " + std::get<0>(place) +
+            " at " + std::get<1>(place);
+  }
+  if (const unsigned exited = thread_count_ - live_; exited > 0) text += ", " + std::to_string(exited) + " have returned";
+  return text;
+}
+
+}  // namespace rooftile::simt::detail

@@ -1,0 +1,49 @@
+// The CUDA names that kernel sources use, for a host compiler. Names live in rooftile::simt, so that other parts of
+// the program may include CUDA's own headers; qualifiers and built-in variables are macros.
+//
+// Not modelled: textures and surfaces, clusters, inline PTX (wrappers of device/ have a host body), dynamic
+// parallelism, streams (a launch returns when it has finished). Dynamic shared memory is poisoned before each block;
+// static shared memory keeps what the OS thread's last block left in it. One block of an OS thread runs at a time,
+// so a __shared__ variable is a static thread_local one.
+#pragma once
+
+// Included before the qualifier macros: libstdc++ spells attributes with some of these names.
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "rooftile/sim/atomics.h"
+#include "rooftile/sim/bfloat16.h"
+#include "rooftile/sim/collectives.h"
+#include "rooftile/sim/device_io.h"
+#include "rooftile/sim/half.h"
+#include "rooftile/sim/intrinsics.h"
+#include "rooftile/sim/math.h"
+#include "rooftile/sim/thread.h"
+#include "rooftile/sim/vector_types.h"
+
+// NOLINTBEGIN(bugprone-reserved-identifier)
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __shared__ static thread_local
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_assume(condition) static_cast<void>(0)
+// NOLINTEND(bugprone-reserved-identifier)
+
+#define threadIdx (::rooftile::simt::detail::thread_index())
+#define blockIdx (::rooftile::simt::detail::block_index())
+#define blockDim (::rooftile::simt::detail::block_extent())
+#define gridDim (::rooftile::simt::detail::grid_extent())
+
+// T* name: the launch's dynamic shared memory, aligned to 1024 bytes.
+#define ROOFTILE_DYN_SHARED(T, name) T* const name = static_cast<T*>(::rooftile::simt::detail::dynamic_shared())

@@ -1,0 +1,21 @@
+// Device printf, assert and trap.
+#pragma once
+
+#include <source_location>
+
+#include "rooftile/sim/thread.h"
+
+namespace rooftile::simt {
+
+// Writes to stdout, each call whole. Returns the number of characters.
+int printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+// What the standard assert calls where it is found by unqualified lookup from a kernel: the assertion ends the launch
+// and not the program. On the host it is the C library's.
+[[noreturn]] void __assert_fail(const char* assertion, const char* file, unsigned line, const char* function);
+
+[[noreturn]] inline void __trap(std::source_location where = std::source_location::current()) {
+  detail::fail_thread("__trap()", where);
+}
+
+}  // namespace rooftile::simt

@@ -1,0 +1,107 @@
+// What a kernel can ask about its own thread, and the calls by which it enters the executor.
+//
+// Everything here is for code that runs inside a launch. Calls that wait switch to another thread of the block.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string>
+
+#include "rooftile/sim/vector_types.h"
+
+namespace rooftile::simt {
+
+namespace detail {
+
+struct Fiber;
+
+struct alignas(64) ThreadRecord {  // a cache line of its own: a switch touches it
+  uint3 index{};
+  std::uint16_t linear = 0;
+  std::uint8_t lane = 0;
+  std::uint8_t warp = 0;
+  std::uint32_t polls = 0;   // polling operations so far
+  Fiber* fiber = nullptr;    // null before it starts and after it exits
+  // The intrinsic that it waits in, and its source line; not kept for block barriers, where all wait at one line.
+  const char* waits_at = "";
+  std::source_location where{};
+};
+
+struct BlockRecord {
+  uint3 index{};
+  dim3 block_dim;
+  dim3 grid_dim;
+  std::size_t dynamic_shared_bytes = 0;
+  void* dynamic_shared = nullptr;
+  bool cooperative = false;
+  std::atomic<std::uint64_t> progress{0};  // written by the block's OS thread, read by the watchdog of others
+};
+
+// Null outside a launch.
+extern constinit thread_local ThreadRecord* current_thread;
+extern constinit thread_local BlockRecord* current_block;
+
+// The OS thread's fibers never move to another OS thread within a launch, so that these may be kept in registers.
+inline const uint3& thread_index() { return current_thread->index; }
+inline const uint3& block_index() { return current_block->index; }
+inline const dim3& block_extent() { return current_block->block_dim; }
+inline const dim3& grid_extent() { return current_block->grid_dim; }
+inline void* dynamic_shared() { return current_block->dynamic_shared; }
+
+enum class BarrierOp : std::uint8_t { plain, count, all, any };
+int block_barrier(BarrierOp op, bool predicate, std::source_location where);
+
+enum class WarpOp : std::uint8_t {
+  sync,
+  shuffle_index,
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+  ballot,
+  any,
+  all,
+  match_any,
+  match_all,
+  add_unsigned,
+  min_unsigned,
+  max_unsigned,
+  add_signed,
+  min_signed,
+  max_signed,
+  bit_and,
+  bit_or,
+  bit_xor,
+};
+
+// What a lane gets from a shuffle whose source lane is outside the mask or has exited: a NaN in every float format,
+// and no small integer.
+inline constexpr std::uint64_t kPoison = 0xfff7fff7fff7fff7u;
+
+// Waits for all lanes of `mask` that have not exited. `source_lane` matters to shuffles alone.
+std::uint64_t warp_collective(WarpOp op, unsigned mask, std::uint64_t operand, unsigned source_lane,
+                              std::source_location where);
+
+void grid_barrier(std::source_location where);
+
+// Lets the others run: other threads of the block at once, other blocks by the operating system.
+void poll(const char* operation, std::source_location where);
+
+// An operation by which a kernel may poll: every 64th of a thread lets the others run.
+inline void may_poll(const char* operation, std::source_location where) {
+  if ((++current_thread->polls & 63u) == 0) poll(operation, where);
+}
+
+// Memory that another thread may be waiting for has changed.
+inline void note_progress() {
+  auto& progress = current_block->progress;
+  progress.store(progress.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// Ends the launch with a Status that names block and thread.
+[[noreturn]] void fail_thread(const std::string& what);
+[[noreturn]] void fail_thread(const std::string& what, std::source_location where);  // "<what> at kernel.cu:41"
+
+}  // namespace detail
+}  // namespace rooftile::simt
