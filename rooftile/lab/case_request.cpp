@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rooftile/lab/ladder.h"
+
+namespace rooftile::lab {
+namespace {
+
+Status set_extent(Shape& shape, const std::string& key, const std::string& text) {
+  const auto at =
+      std::find_if(shape.begin(), shape.end(), [&](const auto& extent) { return extent.first == key; });
+  if (at == shape.end()) {
+    std::vector<std::string> keys;
+    for (const auto& extent : shape) keys.push_back(extent.first);
+    return invalid_argument(
+        fmt::format("unknown shape key '{}': this operator takes {}", key, fmt::join(keys, ", ")));
+  }
+  Result<std::int64_t> count = parse_count(text);
+  if (!count.ok()) return invalid_argument(fmt::format("shape {}={}: {}", key, text, count.status().rule()));
+  at->second = *count;
+  return {};
+}
+
+}  // namespace
+
+Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases, const CaseRequest& request,
+                       DeviceKind kind) {
+  Case c = kind == DeviceKind::cuda ? cases.default_case : cases.default_host_case;
+  c.tier = CaseTier::quick;  // a case that the caller names runs wherever it is asked to
+  for (const auto& [key, count] : request.shape) {
+    if (Status status = set_extent(c.shape, key, count); !status.ok()) return status.with_operator(op.name);
+  }
+  for (const auto& [name, value] : request.args) {
+    if (Status status = c.params.set(op.params, name, value); !status.ok())
+      return status.with_operator(op.name);
+  }
+  if (request.dtype) c.dtype = *request.dtype;
+  if (request.fill) c.fill = *request.fill;
+  if (request.seed) c.seed = *request.seed;
+  if (request.offset) {
+    if (*request.offset < 0 || *request.offset > 255) {
+      return invalid_argument(fmt::format("offset {} is outside of 0 to 255 elements", *request.offset));
+    }
+    c.offset = *request.offset;
+  }
+  return c;
+}
+
+}  // namespace rooftile::lab

@@ -1,0 +1,220 @@
+#include "rooftile/lab/json_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "rooftile/lab/build_info.h"
+#include "rooftile/lab/machine.h"
+
+namespace rooftile::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+constexpr std::size_t kMostSamples = 50;
+
+// NaN and infinities have no JSON: null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+// Four significant digits: more would be noise, and records are kept.
+Json rounded(double value) {
+  return std::isfinite(value) ? Json(std::stod(fmt::format("{:.4g}", value))) : Json(nullptr);
+}
+
+// Messages may quote what a user typed: bytes that are not UTF-8 are replaced, never fatal.
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json param_json(const ParamValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+Json machine_json(const Machine& machine) {
+  return {{"cpu", machine.cpu},           {"cpu_threads", machine.cpu_threads},
+          {"memory", machine.memory},     {"os", machine.os},
+          {"gpu", machine.gpu},           {"gpu_reason", machine.gpu_reason},
+          {"driver", machine.driver},     {"cuda_runtime", machine.cuda_runtime},
+          {"compiler", machine.compiler}, {"flags", machine.flags}};
+}
+
+Json case_json(const LadderResult& result) {
+  const Case& c = result.the_case;
+  Json shape = Json::object();
+  for (const auto& [key, extent] : c.shape) shape[key] = extent;
+  Json params = Json::object();
+  for (const auto& [name, value] : c.params.values()) params[name] = param_json(value);
+  return {{"shape", shape},
+          {"dtype", to_string(c.dtype)},
+          {"params", params},
+          {"bytes", number(result.read_bytes + result.write_bytes)},
+          {"read_bytes", number(result.read_bytes)},
+          {"write_bytes", number(result.write_bytes)},
+          {"flops", number(result.flops)},
+          {"fill", to_string(c.fill)},
+          {"offset", c.offset},
+          {"seed", c.seed}};
+}
+
+Json time_json(const std::optional<RowTime>& time) {
+  if (!time) return nullptr;
+  Json samples = Json::array();
+  for (std::size_t i = 0; i < std::min(time->samples_us.size(), kMostSamples); ++i) {
+    samples.push_back(rounded(time->samples_us[i]));
+  }
+  return {{"median", rounded(time->summary.median)},
+          {"iqr", rounded(time->summary.iqr)},
+          {"n", time->summary.n},
+          {"mode", to_string(time->mode)},
+          {"samples", samples}};
+}
+
+Json ratio_json(const std::optional<Interval>& ratio) {
+  if (!ratio) return nullptr;
+  return {{"median", rounded(ratio->median)}, {"low", rounded(ratio->low)}, {"high", rounded(ratio->high)}};
+}
+
+Json row_json(const LadderRow& row, Device device) {
+  return {{"rung", row.rung},
+          {"kind", row.kind},
+          {"device", to_string(device)},
+          {"chosen", row.chosen},
+          {"status", to_string(row.status)},
+          {"reason", row.reason},
+          {"verified", row.verified},
+          {"error", row.verified && row.kind != "bound" ? number(row.error) : Json(nullptr)},
+          {"time_us", time_json(row.time)},
+          {"gbps", row.time ? rounded(row.gbps) : Json(nullptr)},
+          {"tflops", row.time && row.kind != "bound" ? rounded(row.tflops) : Json(nullptr)},
+          {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
+          {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
+          {"ratio_to_peer", ratio_json(row.ratio_to_peer)},
+          {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)}};
+}
+
+std::string commit_text() {
+  return fmt::format("{}{}", build_info().commit, build_info().dirty ? "-dirty" : "");
+}
+
+Json properties_json(const DeviceProperties& p) {
+  return {{"device", to_string(p.device)},
+          {"name", p.name},
+          {"compute_capability", p.compute_capability},
+          {"multiprocessors", p.multiprocessors},
+          {"max_threads_per_block", p.max_threads_per_block},
+          {"max_threads_per_multiprocessor", p.max_threads_per_multiprocessor},
+          {"shared_memory_per_block", p.shared_memory_per_block},
+          {"last_level_cache", p.last_level_cache},
+          {"memory_bytes", p.memory_bytes},
+          {"peak_bandwidth_gbps", rounded(p.peak_bandwidth_gbps)}};
+}
+
+std::string why_not(const RungRow& rung, Device device) {
+  const Result<const DeviceProperties*> properties = device_properties(device);
+  return properties.ok() ? unavailable_reason(rung, **properties) : properties.status().message();
+}
+
+}  // namespace
+
+Availability availability(const RungRow& rung) {
+  Availability result;
+  if (rung.kind == RungKind::cpu) {
+    result.reason = why_not(rung, kCpu);
+    result.cpu = result.reason.empty();
+    return result;
+  }
+  const Status gpu = cuda_availability();
+  const std::string cuda = gpu.ok() ? why_not(rung, cuda_device(0)) : gpu.message();
+  const std::string sim = why_not(rung, kSim);
+  result.cuda = cuda.empty();
+  result.sim = sim.empty();
+  if (!cuda.empty()) result.reason = "cuda: " + cuda;
+  if (!sim.empty()) result.reason += (result.reason.empty() ? "sim: " : "; sim: ") + sim;
+  return result;
+}
+
+std::string ladder_json(const LadderReport& report, const std::string& command) {
+  Json results = Json::array();
+  for (const LadderResult& result : report.results) {
+    Json rows = Json::array();
+    for (const LadderRow& row : result.rows) rows.push_back(row_json(row, result.device));
+    results.push_back({{"case", case_json(result)}, {"rows", rows}, {"notes", result.notes}});
+  }
+  const Device device = report.results.empty() ? kCpu : report.results.front().device;
+  return dump({{"schema", kSchema},
+               {"operator", report.operator_name},
+               {"machine", machine_json(describe_machine(device))},
+               {"command", command},
+               {"commit", commit_text()},
+               {"source_digest", source_digest(report.operator_name)},
+               {"results", results}});
+}
+
+std::string verify_json(const VerifyReport& report, const std::string& command) {
+  Json skipped = Json::array();
+  for (const CheckResult& check : report.skipped) {
+    skipped.push_back({{"id", check.id}, {"device", check.device}, {"reason", check.reason}});
+  }
+  Json failures = Json::array();
+  for (const CheckResult& check : report.failures) {
+    failures.push_back(
+        {{"id", check.id}, {"device", check.device}, {"reason", check.reason}, {"repro", check.repro}});
+  }
+  std::string devices;
+  for (const Device device : report.devices) devices += (devices.empty() ? "" : ",") + to_string(device);
+  return dump({{"schema", kSchema},
+               {"device", devices},
+               {"command", command},
+               {"commit", commit_text()},
+               {"cases", report.cases},
+               {"passed", report.passed},
+               {"failed", report.failed},
+               {"skipped", skipped},
+               {"failures", failures}});
+}
+
+std::string list_json(const Registry& registry) {
+  Json operators = Json::array();
+  for (const OperatorDescriptor* op : registry.operators()) {
+    Json rungs = Json::array();
+    for (const RungRow& rung : op->rungs) {
+      const Availability here = availability(rung);
+      rungs.push_back({{"id", rung.id},
+                       {"kind", rung.kind == RungKind::cpu ? "cpu" : "rung"},
+                       {"idea", rung.idea},
+                       {"available", {{"cuda", here.cuda}, {"cpu", here.cpu}, {"sim", here.sim}}},
+                       {"reason", here.reason}});
+    }
+    Json peers = Json::array();
+    for (const PeerRow* peer : registry.peers(op->name)) {
+      peers.push_back({{"id", peer->id}, {"version", peer->version}});
+    }
+    operators.push_back({{"name", op->name}, {"summary", op->summary}, {"rungs", rungs}, {"peers", peers}});
+  }
+  return dump({{"schema", kSchema}, {"operators", operators}});
+}
+
+std::string device_json(const DeviceReport& report) {
+  Json devices = Json::array();
+  for (const DeviceEntry& entry : report.devices) {
+    Json device = properties_json(entry.properties);
+    Json measured = Json::array();
+    for (const MeasuredRate& rate : entry.measured) {
+      measured.push_back({{"name", rate.name}, {"bytes", rate.bytes}, {"gbps", rounded(rate.gbps)}});
+    }
+    device["measured"] = measured;
+    devices.push_back(device);
+  }
+  Json peers = Json::array();
+  for (const PeerLibrary& peer : report.peers) {
+    peers.push_back({{"path", peer.path}, {"loaded", peer.reason.empty()}, {"reason", peer.reason}});
+  }
+  return dump({{"schema", kSchema},
+               {"machine", machine_json(describe_machine(cuda_device(0)))},
+               {"cuda", {{"available", report.cuda_reason.empty()}, {"reason", report.cuda_reason}}},
+               {"devices", devices},
+               {"peers", peers}});
+}
+
+}  // namespace rooftile::lab

@@ -1,0 +1,89 @@
+// The ladder: every rung and peer of one operator on one case, verified, then measured against each other and
+// against the streaming bound.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rooftile/core/registry.h"
+#include "rooftile/lab/statistics.h"
+#include "rooftile/lab/timing.h"
+
+namespace rooftile::lab {
+
+enum class RowStatus { ok, skipped, failed, not_built };
+[[nodiscard]] std::string_view to_string(RowStatus status);
+
+struct RowTime {
+  Summary summary;  // microseconds
+  TimeMode mode = TimeMode::stream_cold;
+  std::vector<double> samples_us;
+};
+
+struct LadderRow {
+  std::string rung;
+  std::string kind;  // rung, cpu, peer, bound
+  std::string idea;
+  bool chosen = false;
+  bool simulated = false;  // executed and verified by the simulated SM: no time
+  RowStatus status = RowStatus::ok;
+  std::string reason;
+  bool verified = false;
+  double error = 0;  // the largest |out - reference|
+  std::optional<RowTime> time;
+  double gbps = 0;
+  double tflops = 0;
+  std::optional<double> bound_fraction;   // bound time / our time
+  std::string peer;                       // the best peer of the run
+  std::optional<Interval> ratio_to_peer;  // peer time / our time
+  std::optional<Verdict> verdict;
+};
+
+struct LadderResult {
+  Device device;
+  Case the_case;
+  double read_bytes = 0;
+  double write_bytes = 0;
+  double flops = 0;
+  std::vector<LadderRow> rows;
+  std::vector<std::string> notes;  // what a reader must know about these numbers
+};
+
+struct LadderReport {
+  std::string operator_name;
+  std::string summary;
+  std::vector<LadderResult> results;
+  [[nodiscard]] bool failed() const;  // a row failed its check
+};
+
+// What the caller changes of an operator's default case.
+struct CaseRequest {
+  std::vector<std::pair<std::string, std::string>> shape;  // key, count
+  std::optional<DType> dtype;
+  std::vector<std::pair<std::string, std::string>> args;  // parameter, value
+  std::optional<Fill> fill;
+  std::optional<int> offset;
+  std::optional<std::uint64_t> seed;
+};
+// The default case of a device with the caller's changes; an error names the legal keys and the nearest
+// parameter.
+[[nodiscard]] Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases,
+                                     const CaseRequest& request, DeviceKind kind);
+
+struct LadderOptions {
+  CaseRequest request;
+  std::vector<std::string> rungs;  // empty: all, and the peers
+  // Empty: the GPU where one is usable; else the CPU, timed, and the simulated SM, verified.
+  std::vector<Device> devices;
+  TimingOptions timing;
+  std::function<void(std::string_view)> on_step;
+};
+
+[[nodiscard]] Result<LadderReport> run_ladder(const Registry& registry, const OperatorDescriptor& op,
+                                              const LadderOptions& options);
+
+}  // namespace rooftile::lab

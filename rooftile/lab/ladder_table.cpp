@@ -1,0 +1,135 @@
+#include "rooftile/lab/ladder_table.h"
+
+#include <fmt/format.h>
+
+#include "rooftile/lab/problem.h"
+#include "rooftile/lab/text_table.h"
+
+namespace rooftile::lab {
+namespace {
+
+std::string format_time(double us) {
+  if (us < 1e3) return fmt::format("{:.2f} us", us);
+  return us < 1e6 ? fmt::format("{:.2f} ms", us * 1e-3) : fmt::format("{:.2f} s", us * 1e-6);
+}
+
+std::string format_rate(double gbps) { return fmt::format("{:.{}f}", gbps, gbps < 100.0 ? 2 : 0); }
+
+std::string title(const LadderReport& report, const LadderResult& result) {
+  const Case& c = result.the_case;
+  std::string text =
+      fmt::format("{} on {}: {}, {} read, {} written", report.operator_name, to_string(result.device),
+                  case_id(c), format_bytes(result.read_bytes), format_bytes(result.write_bytes));
+  if (result.flops > 0) text += fmt::format(", {:.3g} operations", result.flops);
+  return text;
+}
+
+Cell check_cell(const LadderRow& row) {
+  switch (row.status) {
+    case RowStatus::ok:
+      return {row.kind == "bound" ? "-" : "ok", Colour::green};
+    case RowStatus::failed:
+      return {"FAILED", Colour::red};
+    case RowStatus::skipped:
+      return {"skipped", Colour::yellow};
+    case RowStatus::not_built:
+      return {"not built", Colour::yellow};
+  }
+  return {};
+}
+
+Cell ratio_cell(const LadderRow& row) {
+  if (!row.ratio_to_peer || !row.verdict) return {"-"};
+  Colour colour = Colour::none;
+  if (*row.verdict == Verdict::faster) colour = Colour::green;
+  if (*row.verdict == Verdict::slower) colour = Colour::red;
+  return {fmt::format("{:.3f} {}", row.ratio_to_peer->median, to_string(*row.verdict)), colour};
+}
+
+std::string time_text(const LadderRow& row) {
+  if (row.time) return format_time(row.time->summary.median);
+  return row.simulated ? "simulated" : "-";
+}
+
+std::string iqr_text(const LadderRow& row) {
+  if (!row.time || !(row.time->summary.median > 0)) return "-";
+  return fmt::format("{:.1f} %", 100.0 * row.time->summary.iqr / row.time->summary.median);
+}
+
+// The idea, or what kept the row from its numbers.
+std::string last_column(const LadderRow& row) {
+  return row.reason.empty() || row.simulated ? row.idea : row.reason;
+}
+
+void add_row(TextTable& table, const LadderRow& row, bool timed, bool has_peer) {
+  std::vector<Cell> cells = {{row.chosen ? "*" : ""},
+                             {row.rung, row.chosen ? Colour::bold : Colour::none},
+                             check_cell(row),
+                             {time_text(row)}};
+  if (timed) {
+    cells.push_back({iqr_text(row)});
+    cells.push_back({row.time ? format_rate(row.gbps) : "-"});
+    cells.push_back({row.bound_fraction ? fmt::format("{:.1f} %", 100.0 * *row.bound_fraction) : "-"});
+  }
+  if (has_peer) cells.push_back(ratio_cell(row));
+  cells.push_back({last_column(row), row.status == RowStatus::failed ? Colour::red : Colour::none});
+  table.add_row(std::move(cells));
+}
+
+std::string result_table(const LadderReport& report, const LadderResult& result, int width, bool colour) {
+  bool timed = false;
+  bool has_peer = false;
+  bool has_chosen = false;
+  std::string peer;
+  for (const LadderRow& row : result.rows) {
+    timed = timed || row.time.has_value();
+    has_peer = has_peer || row.ratio_to_peer.has_value();
+    has_chosen = has_chosen || row.chosen;
+    if (!row.peer.empty()) peer = row.peer;
+  }
+  TextTable table;
+  table.add_column("");
+  table.add_column("rung");
+  table.add_column("check");
+  table.add_column("time", Align::right);
+  if (timed) {
+    table.add_column("IQR", Align::right);
+    table.add_column("GB/s", Align::right);
+    table.add_column("of bound", Align::right);
+  }
+  if (has_peer) table.add_column("vs " + peer, Align::right);
+  table.add_column("idea");
+  for (const LadderRow& row : result.rows) add_row(table, row, timed, has_peer);
+
+  std::string text = paint(title(report, result), Colour::bold, colour) + "\n" + table.render(width, colour);
+  std::vector<std::string> notes;
+  if (has_chosen) notes.push_back("* the rung that the library chooses for this call");
+  if (timed) {
+    for (const LadderRow& row : result.rows) {
+      if (!row.time) continue;
+      notes.push_back(
+          fmt::format("{}, median of {} interleaved samples; of bound: share of the streaming rate of the "
+                      "same bytes measured in this run",
+                      to_string(row.time->mode), row.time->summary.n));
+      break;
+    }
+  }
+  notes.insert(notes.end(), result.notes.begin(), result.notes.end());
+  for (const std::string& note : notes) {
+    for (const std::string& line : wrap(note, width)) text += paint(line, Colour::dim, colour) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ladder_table(const LadderReport& report, int width, bool colour) {
+  std::string text;
+  for (const LadderResult& result : report.results) {
+    if (!text.empty()) text += '\n';
+    text += result_table(report, result, width, colour);
+  }
+  return text;
+}
+
+}  // namespace rooftile::lab

@@ -1,0 +1,21 @@
+// The vendors' libraries, loaded as plugins: the program starts where they are absent.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rooftile/core/registry.h"
+
+namespace rooftile::lab {
+
+struct PeerLibrary {
+  std::string path;
+  std::string reason;  // why it was not loaded; empty: it was
+};
+
+// Loads every `rooftile_peers_*.so` beside the program where a GPU is usable, and lets it register its peers.
+// A plugin's entry is `extern "C" void rooftile_register_peers(rooftile::Registry*)`. Loaded plugins stay
+// loaded.
+[[nodiscard]] std::vector<PeerLibrary> load_peers(Registry& registry);
+
+}  // namespace rooftile::lab

@@ -1,0 +1,103 @@
+#include "rooftile/lab/fill.h"
+
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace rooftile::lab {
+namespace {
+
+HostTensor filled(DType dtype, std::int64_t n, Fill fill, std::uint64_t seed = 1, std::uint64_t index = 0) {
+  Result<HostTensor> tensor = HostTensor::create(dtype, Extents{n});
+  EXPECT_TRUE(tensor.ok());
+  fill_tensor(*tensor, fill, seed, index);
+  return std::move(*tensor);
+}
+
+bool same(const HostTensor& a, const HostTensor& b, std::int64_t n) {
+  return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(n) * size_of(a.dtype())) == 0;
+}
+
+TEST(Fill, DependsOnSeedAndTensorAlone) {
+  for (const DType dtype : all_dtypes()) {
+    const HostTensor a = filled(dtype, 200001, Fill::uniform);
+    {
+      const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+      EXPECT_TRUE(same(a, filled(dtype, 200001, Fill::uniform), 200001)) << to_string(dtype);
+    }
+    EXPECT_TRUE(same(a, filled(dtype, 1003, Fill::uniform), 1003)) << to_string(dtype);
+    EXPECT_FALSE(same(a, filled(dtype, 1003, Fill::uniform, 2), 1003)) << to_string(dtype);
+    EXPECT_FALSE(same(a, filled(dtype, 1003, Fill::uniform, 1, 1), 1003)) << to_string(dtype);
+  }
+}
+
+TEST(Fill, UniformStaysInRangeAndSpreads) {
+  for (const DType dtype : all_dtypes()) {
+    const HostTensor x = filled(dtype, 20000, Fill::uniform);
+    double low = 1e300;
+    double high = -1e300;
+    double sum = 0;
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      low = std::min(low, x.at(i));
+      high = std::max(high, x.at(i));
+      sum += x.at(i);
+    }
+    const double mean = sum / static_cast<double>(x.numel());
+    if (is_float(dtype)) {
+      EXPECT_GE(low, -1.0);
+      EXPECT_LE(high, 1.0);
+      EXPECT_NEAR(mean, 0.0, 0.02) << to_string(dtype);
+    } else if (size_of(dtype) == 1) {
+      EXPECT_EQ(high - low, 255.0) << to_string(dtype);
+    } else {
+      EXPECT_EQ(low, is_signed(dtype) ? -1000.0 : 0.0) << to_string(dtype);
+      EXPECT_EQ(high, 1000.0) << to_string(dtype);
+    }
+  }
+}
+
+TEST(Fill, SmallIntegersAreSmallIntegersInEveryDtype) {
+  for (const DType dtype : all_dtypes()) {
+    const HostTensor x = filled(dtype, 5000, Fill::small_integers);
+    std::set<double> seen;
+    for (std::int64_t i = 0; i < x.numel(); ++i) seen.insert(x.at(i));
+    EXPECT_EQ(*seen.begin(), is_signed(dtype) ? -8.0 : 0.0) << to_string(dtype);
+    EXPECT_EQ(*seen.rbegin(), 8.0) << to_string(dtype);
+    EXPECT_EQ(seen.size(), is_signed(dtype) ? 17u : 9u) << to_string(dtype);
+  }
+}
+
+TEST(Fill, NanAtLastIsOneNan) {
+  for (const DType dtype : all_dtypes()) {
+    const HostTensor x = filled(dtype, 1001, Fill::nan_at_last);
+    for (std::int64_t i = 0; i + 1 < x.numel(); ++i) ASSERT_FALSE(std::isnan(x.at(i)));
+    EXPECT_EQ(std::isnan(x.at(1000)), is_float(dtype)) << to_string(dtype);
+  }
+  EXPECT_EQ(filled(DType::f32, 0, Fill::nan_at_last).numel(), 0);
+}
+
+TEST(Fill, SpecialHoldsEverySpecialValue) {
+  for (const DType dtype : all_dtypes()) {
+    if (!is_float(dtype)) continue;
+    const HostTensor x = filled(dtype, 20000, Fill::special);
+    int infinities = 0;
+    int negative_zeros = 0;
+    int tiny = 0;
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      const double value = x.at(i);
+      ASSERT_FALSE(std::isnan(value)) << to_string(dtype);
+      infinities += std::isinf(value) ? 1 : 0;
+      negative_zeros += value == 0.0 && std::signbit(value) ? 1 : 0;
+      tiny += value != 0.0 && std::abs(value) <= 0x1p-9 ? 1 : 0;
+    }
+    EXPECT_EQ(infinities > 100, dtype != DType::f8e4m3) << to_string(dtype);
+    EXPECT_GT(negative_zeros, 50) << to_string(dtype);
+    EXPECT_GT(tiny, 100) << to_string(dtype);
+  }
+}
+
+}  // namespace
+}  // namespace rooftile::lab

@@ -1,0 +1,187 @@
+// The ladder's report: rows, JSON schema 1, the table.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "rooftile/lab/json_report.h"
+#include "rooftile/lab/ladder_table.h"
+#include "rooftile/lab/text_table.h"
+#include "tests/lab/fake_operator.h"
+
+namespace rooftile::lab {
+namespace {
+
+using Json = nlohmann::json;
+using test::Bug;
+
+RungRow picky_rung() {
+  RungRow row = test::fake_rung("picky", Bug::none);
+  row.supports = [](const AnyArgs&, const DeviceProperties&) { return std::string("needs a full moon"); };
+  return row;
+}
+RungRow absent_rung() {
+  RungRow row = test::fake_rung("absent", Bug::none);
+  row.launch.cpu = nullptr;
+  return row;
+}
+
+class LadderReportTest : public testing::Test {
+ protected:
+  LadderReportTest()
+      : op_(test::make_fake("fake",
+                            {test::fake_rung("right", Bug::none), test::fake_rung("wrong", Bug::skips_tail),
+                             picky_rung(), absent_rung()})) {
+    registry_.add(op_);
+    registry_.add(test::make_fake_cases("fake"));
+  }
+
+  Result<LadderReport> climb(LadderOptions options = {}) {
+    options.devices = {kCpu};
+    options.timing.min_samples = 12;
+    options.timing.max_samples = 12;
+    options.request.shape = {{"n", "1000003"}};
+    return run_ladder(registry_, op_, options);
+  }
+
+  OperatorDescriptor op_;
+  Registry registry_;
+};
+
+TEST_F(LadderReportTest, OnlyVerifiedRowsAreTimed) {
+  const Result<LadderReport> report = climb();
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report->results.size(), 1u);
+  const std::vector<LadderRow>& rows = report->results[0].rows;
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].rung, "right");
+  EXPECT_TRUE(rows[0].verified && rows[0].chosen && rows[0].time);
+  EXPECT_EQ(rows[0].time->summary.n, 12);
+  EXPECT_GT(rows[0].gbps, 0.0);
+  EXPECT_GT(rows[0].bound_fraction.value_or(0.0), 0.0);
+  EXPECT_EQ(rows[1].status, RowStatus::failed);
+  EXPECT_FALSE(rows[1].verified || rows[1].time);
+  EXPECT_EQ(rows[2].status, RowStatus::skipped);
+  EXPECT_EQ(rows[2].reason, "needs a full moon");
+  EXPECT_EQ(rows[3].status, RowStatus::not_built);
+  EXPECT_EQ(rows[4].kind, "bound");
+  EXPECT_TRUE(report->failed());
+}
+
+TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaOne) {
+  const Result<LadderReport> report = climb();
+  ASSERT_TRUE(report.ok());
+  const Json json = Json::parse(ladder_json(*report, "rooftile ladder fake"));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["operator"], "fake");
+  EXPECT_EQ(json["command"], "rooftile ladder fake");
+  for (const char* key : {"machine", "commit", "source_digest", "results"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  for (const char* key : {"cpu", "gpu", "driver", "compiler", "flags", "os"}) {
+    EXPECT_TRUE(json["machine"].contains(key)) << key;
+  }
+  const Json& result = json["results"][0];
+  EXPECT_EQ(result["case"]["shape"]["n"], 1000003);
+  EXPECT_EQ(result["case"]["dtype"], "f32");
+  EXPECT_EQ(result["case"]["params"]["mode"], "plain");
+  EXPECT_EQ(result["case"]["bytes"], 8000024.0);
+  for (const char* key : {"flops", "seed"}) EXPECT_TRUE(result["case"].contains(key)) << key;
+  for (const Json& row : result["rows"]) {
+    for (const char* key :
+         {"rung", "kind", "device", "chosen", "status", "reason", "verified", "error", "time_us", "gbps",
+          "tflops", "bound_fraction", "peer", "ratio_to_peer", "verdict"}) {
+      EXPECT_TRUE(row.contains(key)) << key;
+    }
+    EXPECT_EQ(row["time_us"].is_null(), row["status"] != "ok") << row.dump();
+  }
+  const Json& time = result["rows"][0]["time_us"];
+  EXPECT_EQ(time["mode"], "stream-cold");
+  EXPECT_EQ(time["n"], 12);
+  EXPECT_EQ(time["samples"].size(), 12u);
+  EXPECT_GT(time["median"].get<double>(), 0.0);
+  EXPECT_TRUE(time.contains("iqr"));
+}
+
+TEST_F(LadderReportTest, VerifyJson) {
+  VerifyOptions options;
+  options.devices = {kCpu};
+  const Result<VerifyReport> report = verify(registry_, options);
+  ASSERT_TRUE(report.ok());
+  const Json json = Json::parse(verify_json(*report, "rooftile verify fake"));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_GT(json["passed"], 0);
+  EXPECT_GT(json["failed"], 0);
+  EXPECT_EQ(json["cases"].get<std::size_t>(),
+            json["passed"].get<std::size_t>() + json["failed"].get<std::size_t>() + json["skipped"].size());
+  EXPECT_EQ(json["failures"].size(), json["failed"].get<std::size_t>());
+  std::set<std::string> reasons;
+  for (const Json& skip : json["skipped"]) reasons.insert(skip["reason"].get<std::string>());
+  EXPECT_EQ(reasons.size(), 2u);
+  for (const Json& failure : json["failures"]) {
+    EXPECT_EQ(failure["repro"].get<std::string>().find("rooftile verify fake --rung wrong"), 0u);
+    EXPECT_FALSE(failure["id"].get<std::string>().empty());
+  }
+}
+
+TEST_F(LadderReportTest, ListJson) {
+  const Json json = Json::parse(list_json(registry_));
+  ASSERT_EQ(json["operators"].size(), 1u);
+  EXPECT_EQ(json["operators"][0]["name"], "fake");
+  const Json& rungs = json["operators"][0]["rungs"];
+  ASSERT_EQ(rungs.size(), 4u);
+  EXPECT_EQ(rungs[0]["id"], "right");
+  EXPECT_EQ(rungs[0]["available"], Json({{"cuda", false}, {"cpu", true}, {"sim", false}}));
+  EXPECT_EQ(rungs[3]["available"]["cpu"], false);
+  EXPECT_FALSE(rungs[3]["reason"].get<std::string>().empty());
+}
+
+TEST_F(LadderReportTest, NamedRungsAlone) {
+  LadderOptions options;
+  options.rungs = {"right"};
+  const Result<LadderReport> report = climb(options);
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->results[0].rows.size(), 2u);
+  EXPECT_FALSE(report->failed());
+  options.rungs = {"wright"};
+  EXPECT_EQ(climb(options).status().code(), StatusCode::invalid_argument);
+}
+
+TEST_F(LadderReportTest, TheTableIsAlignedAndPlainWithoutColour) {
+  const Result<LadderReport> report = climb();
+  ASSERT_TRUE(report.ok());
+  const std::string plain = ladder_table(*report, 100, false);
+  EXPECT_EQ(plain.find('\033'), std::string::npos);
+  EXPECT_NE(plain.find("FAILED"), std::string::npos);
+  EXPECT_NE(plain.find("not built"), std::string::npos);
+  EXPECT_NE(ladder_table(*report, 100, true).find('\033'), std::string::npos);
+}
+
+TEST(TextTable, ColumnsStandUnderTheirHeaders) {
+  TextTable table;
+  table.add_column("name");
+  table.add_column("us", Align::right);
+  table.add_column("idea");
+  table.add_row({{"a"}, {"1.5"}, {"one two three four five six seven eight nine ten eleven twelve"}});
+  table.add_row({{"longer\xC3\xA9"}, {"1234.5"}, {"short"}});
+  EXPECT_EQ(table.render(50, false),
+            "name         us  idea\n"
+            "a           1.5  one two three four five six seven\n"
+            "                 eight nine ten eleven twelve\n"
+            "longer\xC3\xA9  1234.5  short\n");
+}
+
+TEST(TextTable, WrapKeepsLongWordsWhole) {
+  EXPECT_EQ(wrap("aaaa bb cc", 5), (std::vector<std::string>{"aaaa", "bb cc"}));
+  EXPECT_EQ(wrap("abcdefgh i", 3), (std::vector<std::string>{"abcdefgh", "i"}));
+  EXPECT_EQ(wrap("", 3), (std::vector<std::string>{""}));
+}
+
+TEST(TextTable, PaintOnlyWhenEnabled) {
+  EXPECT_EQ(paint("x", Colour::red, false), "x");
+  EXPECT_EQ(paint("x", Colour::red, true), "\033[31mx\033[0m");
+}
+
+}  // namespace
+}  // namespace rooftile::lab
