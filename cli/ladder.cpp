@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "rooftile/lab/json_report.h"
+#include "rooftile/lab/ladder_table.h"
+#include "rooftile/lab/terminal.h"
+
+namespace rooftile::cli {
+namespace {
+
+struct LadderCommand {
+  std::string op;
+  CaseOptions the_case;
+  std::vector<std::string> rungs;
+  std::string device;
+  std::string mode;
+  double budget_s = 5.0;
+  std::string json;
+};
+
+bool anything_ran(const lab::LadderReport& ladder) {
+  return std::any_of(ladder.results.begin(), ladder.results.end(), [](const lab::LadderResult& result) {
+    return std::any_of(result.rows.begin(), result.rows.end(), [](const lab::LadderRow& row) {
+      return row.kind != "bound" &&
+             (row.status == lab::RowStatus::ok || row.status == lab::RowStatus::failed);
+    });
+  });
+}
+
+Result<lab::LadderReport> climb(Session& session, const LadderCommand& call) {
+  ROOFTILE_TRY_ASSIGN(const OperatorDescriptor* op, session.registry.get(call.op));
+  lab::LadderOptions options;
+  ROOFTILE_TRY_ASSIGN(options.request, parse_case_options(call.the_case));
+  options.rungs = parse_rungs(call.rungs, op->name);
+  if (!call.device.empty()) {
+    ROOFTILE_TRY_ASSIGN(const Device device, usable_device(call.device));
+    options.devices = {device};
+  }
+  if (!call.mode.empty()) {
+    ROOFTILE_TRY_ASSIGN(options.timing.mode, lab::parse_time_mode(call.mode));
+  }
+  if (!(call.budget_s > 0.0 && call.budget_s <= 3600.0)) {
+    return invalid_argument("--budget must be above 0 and at most 3600 seconds");
+  }
+  options.timing.budget_s = call.budget_s;
+  session.peers();
+  lab::Progress progress;
+  options.on_step = [&progress](std::string_view text) { progress.show(text); };
+  options.timing.on_round = [&](int round, int rounds) {
+    progress.show(fmt::format("{}: measuring, round {} of at most {}", op->name, round + 1, rounds));
+  };
+  return lab::run_ladder(session.registry, *op, options);
+}
+
+int run(Session& session, const LadderCommand& call) {
+  const Result<lab::LadderReport> ladder = climb(session, call);
+  if (!ladder.ok()) return report(ladder.status());
+  if (call.json != "-")
+    fmt::print("{}", lab::ladder_table(*ladder, lab::stdout_width(), lab::stdout_has_colour()));
+  if (!call.json.empty()) {
+    const Status status = write_text(call.json, lab::ladder_json(*ladder, session.command_line));
+    if (!status.ok()) return report(status);
+  }
+  if (ladder->failed()) return report(kCheckFailed, fmt::format("{}: a rung failed its check", call.op));
+  if (!anything_ran(*ladder)) {
+    return report(kNotPossible,
+                  fmt::format("{}: no rung serves this case here; see the reasons above", call.op));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_ladder(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("ladder", "verify, then measure all rungs and peers of an operator");
+  auto call = std::make_shared<LadderCommand>();
+  command->add_option("OP", call->op, "an operator of `rooftile list`")->required();
+  add_case_options(*command, call->the_case);
+  command->add_option("--rungs,--rung", call->rungs, "only these, divided by commas")
+      ->allow_extra_args(false)
+      ->type_name("RUNG,...");
+  command
+      ->add_option("--device", call->device,
+                   "cuda:N, cpu or sim; default: the GPU, or cpu (timed) and sim (verified)")
+      ->type_name("DEVICE");
+  command
+      ->add_option("--mode", call->mode,
+                   "stream-cold (default: caches flushed before each launch) or stream-hot")
+      ->type_name("MODE");
+  command->add_option("--budget", call->budget_s, "seconds to measure for (default 5)")->type_name("SECONDS");
+  command->add_option("--json", call->json, "write JSON to a file; - writes JSON alone to stdout")
+      ->type_name("FILE|-");
+  command->footer(
+      "Examples:\n"
+      "  rooftile ladder reduce\n"
+      "  rooftile ladder reduce --shape n=2^24 --dtype i32 --arg op=max\n"
+      "  rooftile ladder reduce --device cpu --json ladder.json\n"
+      "  rooftile ladder reduce --rungs warp_shuffle,single_pass --device sim");
+  command->callback([&session, call] { session.exit_code = run(session, *call); });
+}
+
+}  // namespace rooftile::cli

@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "rooftile/core/context.h"
+#include "rooftile/core/npy.h"
+#include "rooftile/lab/write_file.h"
+
+namespace rooftile::cli {
+namespace {
+
+struct RunCommand {
+  std::string op;
+  std::string rung;
+  std::vector<std::string> args;
+  std::vector<std::string> in;
+  std::vector<std::string> out;
+  std::string dtype;
+  std::string device;
+};
+
+// A file's tensor under the dtype that it stands for: .npy has no bf16 and no 8-bit floats, so the caller may
+// name them for arrays of u2 and u1.
+struct Input {
+  HostTensor tensor;
+  DType dtype = DType::f32;
+};
+
+Result<Input> read_input(const std::string& path, const TensorSlot& slot, const std::optional<DType>& named) {
+  ROOFTILE_TRY_ASSIGN(HostTensor tensor, read_npy(path));
+  Input input{std::move(tensor), DType::f32};
+  input.dtype = input.tensor.dtype();
+  const bool is_bits = input.dtype == DType::u8 || input.dtype == DType::u16;
+  if (named && is_bits && is_float(*named) && size_of(*named) == size_of(input.dtype)) input.dtype = *named;
+  if (!slot.dtypes.contains(input.dtype)) {
+    return invalid_argument(fmt::format("'{}' holds {}, but {} takes {}: convert the array with astype", path,
+                                        to_string(input.dtype), slot.name, slot.dtypes.to_string()));
+  }
+  const int rank = input.tensor.shape().rank();
+  if (rank < slot.min_rank || rank > slot.max_rank) {
+    return invalid_argument(fmt::format("'{}' has {} dimensions, but {} takes {} to {}", path, rank,
+                                        slot.name, slot.min_rank, slot.max_rank));
+  }
+  return input;
+}
+
+Status check_counts(const OperatorDescriptor& op, const RunCommand& call) {
+  for (const auto& [direction, given, option] : {std::tuple{SlotDirection::in, call.in.size(), "--in"},
+                                                 std::tuple{SlotDirection::out, call.out.size(), "--out"}}) {
+    std::vector<std::string> names;
+    for (const TensorSlot& slot : op.slots) {
+      if (slot.direction == direction) names.push_back(slot.name);
+    }
+    if (names.size() != given) {
+      return invalid_argument(fmt::format("{} takes {} {} file{} ({}), not {}", op.name, names.size(), option,
+                                          names.size() == 1 ? "" : "s", fmt::join(names, ", "), given));
+    }
+  }
+  return {};
+}
+
+// The device that was named; else the default one, or the simulated SM where a GPU rung was named without a
+// GPU.
+Result<Device> pick_device(const RunCommand& call, const RungRow* rung) {
+  if (!call.device.empty()) return usable_device(call.device);
+  if (rung == nullptr) return default_device();
+  if (rung->kind == RungKind::cpu) return kCpu;
+  return cuda_availability().ok() ? default_device() : kSim;
+}
+
+struct Work {
+  const OperatorDescriptor* op = nullptr;
+  const RungRow* rung = nullptr;  // null: the one that choose() takes
+  Params params;
+  std::vector<Input> inputs;
+  std::vector<TensorSpec> outputs;
+  Device device;
+};
+
+Result<Work> prepare(const Session& session, const RunCommand& call) {
+  Work work;
+  ROOFTILE_TRY_ASSIGN(work.op, session.registry.get(call.op));
+  const OperatorDescriptor& op = *work.op;
+  const std::vector<std::string> rungs =
+      parse_rungs(call.rung.empty() ? std::vector<std::string>{} : std::vector{call.rung}, op.name);
+  if (!rungs.empty()) {
+    work.rung = op.find_rung(rungs.front());
+    if (work.rung == nullptr) {
+      const std::string near = nearest_name(rungs.front(), op.rung_ids());
+      return invalid_argument(
+          fmt::format("unknown rung '{}' of {}: {}", rungs.front(), op.name,
+                      near.empty() ? fmt::format("choose one of {}", fmt::join(op.rung_ids(), ", "))
+                                   : fmt::format("did you mean '{}'?", near)));
+    }
+  }
+  work.params = Params(op.params);
+  ROOFTILE_TRY_ASSIGN(const NameValues args,
+                      parse_assignments(call.args, false, "--arg", "name=value, as in op=max"));
+  for (const auto& [name, value] : args) {
+    if (Status status = work.params.set(op.params, name, value); !status.ok())
+      return status.with_operator(op.name);
+  }
+  std::optional<DType> named;
+  if (!call.dtype.empty()) {
+    ROOFTILE_TRY_ASSIGN(named, parse_dtype(call.dtype));
+  }
+  ROOFTILE_TRY(check_counts(op, call));
+  ROOFTILE_TRY_ASSIGN(work.device, pick_device(call, work.rung));
+  std::vector<TensorSpec> specs;
+  for (const TensorSlot& slot : op.slots) {
+    if (slot.direction != SlotDirection::in) continue;
+    ROOFTILE_TRY_ASSIGN(Input input, read_input(call.in[work.inputs.size()], slot, named));
+    specs.push_back({input.dtype, input.tensor.shape()});
+    work.inputs.push_back(std::move(input));
+  }
+  Result<std::vector<TensorSpec>> outputs = op.infer_outputs(specs, work.params);
+  if (!outputs.ok()) return outputs.status().with_operator(op.name);
+  work.outputs = std::move(*outputs);
+  return work;
+}
+
+struct Done {
+  std::vector<HostTensor> outputs;
+  std::string rung;
+};
+
+Result<Done> execute(const Work& work) {
+  const OperatorDescriptor& op = *work.op;
+  ROOFTILE_TRY_ASSIGN(Context context, Context::create(work.device));
+  const StreamRef stream = context.stream();
+  std::vector<DeviceMemory> memory;
+  std::vector<TensorView> views;
+  std::vector<TensorView> outputs;
+  for (const TensorSlot& slot : op.slots) {
+    const bool is_input = slot.direction == SlotDirection::in;
+    const Input* input = is_input ? &work.inputs[views.size() - outputs.size()] : nullptr;
+    const TensorSpec spec =
+        is_input ? TensorSpec{input->dtype, input->tensor.shape()} : work.outputs[outputs.size()];
+    ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
+    const std::size_t bytes = static_cast<std::size_t>(numel) * size_of(spec.dtype);
+    ROOFTILE_TRY_ASSIGN(DeviceMemory buffer, DeviceMemory::allocate(work.device, bytes));
+    if (is_input && bytes > 0)
+      ROOFTILE_TRY(copy(stream, buffer.data(), work.device, input->tensor.data(), kCpu, bytes));
+    views.push_back(contiguous_view<void>(buffer.data(), spec.dtype, work.device, spec.shape));
+    if (!is_input) outputs.push_back(views.back());
+    memory.push_back(std::move(buffer));
+  }
+  Result<AnyArgs> args = op.make_args(views, work.params);
+  if (!args.ok()) return args.status().with_operator(op.name);
+
+  Done done;
+  done.rung = work.rung != nullptr ? work.rung->id : op.choose(*args, context.properties());
+  if (work.rung != nullptr) {
+    if (const std::string why = unavailable_reason(*work.rung, context.properties()); !why.empty()) {
+      return unavailable(fmt::format("{} cannot run on {}: {}", work.rung->id, to_string(work.device), why))
+          .with_operator(op.name);
+    }
+    ROOFTILE_TRY(run_rung(op, *work.rung, context, *args));
+  } else {
+    ROOFTILE_TRY(run_chosen(op, context, *args));
+  }
+  ROOFTILE_TRY(context.check());
+  for (const TensorView& view : outputs) {
+    ROOFTILE_TRY_ASSIGN(HostTensor tensor, HostTensor::create(view.dtype, view.shape));
+    if (tensor.bytes() > 0)
+      ROOFTILE_TRY(copy(stream, tensor.data(), kCpu, view.data, work.device, tensor.bytes()));
+    done.outputs.push_back(std::move(tensor));
+  }
+  ROOFTILE_TRY(context.synchronize());
+  return done;
+}
+
+int run(const Session& session, const RunCommand& call) {
+  const Result<Work> work = prepare(session, call);
+  if (!work.ok()) return report(work.status());
+  const Result<Done> done = execute(*work);
+  if (!done.ok()) return report(done.status());
+  for (std::size_t i = 0; i < done->outputs.size(); ++i) {
+    const HostTensor& tensor = done->outputs[i];
+    {
+      const lab::SignalsHeld held;
+      if (const Status status = write_npy(call.out[i], tensor.view()); !status.ok()) return report(status);
+    }
+    fmt::print("{}: {}{}{} by {}/{} on {}\n", call.out[i], to_string(tensor.dtype()),
+               tensor.shape().to_string(), tensor.numel() == 1 ? fmt::format(" = {:.9g}", tensor.at(0)) : "",
+               work->op->name, done->rung, to_string(work->device));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("run", "one operator on your own data (NumPy .npy files)");
+  auto call = std::make_shared<RunCommand>();
+  command->add_option("OP", call->op, "an operator of `rooftile list`")->required();
+  command->add_option("--in", call->in, "input files, in the operator's order; repeat the option")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("X.npy");
+  command->add_option("--out", call->out, "output files, in the operator's order; repeat the option")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("Y.npy");
+  command->add_option("--rung", call->rung, "default: the one that the library chooses")->type_name("RUNG");
+  command->add_option("--arg", call->args, "a parameter of the operator; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  command->add_option("--dtype", call->dtype, "bf16, f8e4m3 or f8e5m2: what u2 or u1 arrays stand for")
+      ->type_name("DTYPE");
+  command->add_option("--device", call->device, "cuda:N, cpu or sim")->type_name("DEVICE");
+  command->footer(
+      "Examples:\n"
+      "  rooftile run reduce --in x.npy --out sum.npy\n"
+      "  rooftile run reduce --arg op=max --rung single_pass --device sim --in x.npy --out max.npy");
+  command->callback([&session, call] { session.exit_code = run(session, *call); });
+}
+
+}  // namespace rooftile::cli

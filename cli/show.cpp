@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "rooftile/lab/terminal.h"
+#include "rooftile/lab/text_table.h"
+
+namespace rooftile::cli {
+namespace {
+
+void print_paragraph(const char* label, const std::string& text, bool colour) {
+  if (text.empty()) return;
+  constexpr int kIndent = 10;
+  const std::vector<std::string> lines = lab::wrap(text, lab::stdout_width() - kIndent);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string head = i == 0 ? label : "";
+    const std::string padding(static_cast<std::size_t>(kIndent - lab::display_width(head)), ' ');
+    fmt::print("{}{}{}\n", lab::paint(head, lab::Colour::bold, colour), padding, lines[i]);
+  }
+}
+
+std::string ranks(const TensorSlot& slot) {
+  if (slot.min_rank == 0 && slot.max_rank == kMaxRank) return "any rank";
+  if (slot.min_rank == slot.max_rank) return fmt::format("rank {}", slot.min_rank);
+  return fmt::format("rank {} to {}", slot.min_rank, slot.max_rank);
+}
+
+std::string range(const ParamSpec& param) {
+  if (!param.choices.empty()) return fmt::format("{}", fmt::join(param.choices, " | "));
+  if (param.minimum <= param.maximum) return fmt::format("{:g} to {:g}", param.minimum, param.maximum);
+  return "any";
+}
+
+void print_slots(const OperatorDescriptor& op, bool colour) {
+  lab::TextTable table;
+  for (const char* header : {"tensor", "in/out", "rank", "dtypes", "what it is"}) table.add_column(header);
+  for (const TensorSlot& slot : op.slots) {
+    table.add_row({{slot.name},
+                   {slot.direction == SlotDirection::in ? "in" : "out"},
+                   {ranks(slot)},
+                   {slot.dtypes.to_string()},
+                   {slot.doc}});
+  }
+  fmt::print("\n{}", table.render(lab::stdout_width(), colour));
+}
+
+void print_params(const OperatorDescriptor& op, bool colour) {
+  if (op.params.empty()) return;
+  lab::TextTable table;
+  for (const char* header : {"parameter", "default", "values", "what it does"}) table.add_column(header);
+  for (const ParamSpec& param : op.params) {
+    table.add_row({{param.name}, {to_string(param.default_value)}, {range(param)}, {param.doc}});
+  }
+  fmt::print("\n{}", table.render(lab::stdout_width(), colour));
+}
+
+void print_rungs(const OperatorDescriptor& op, bool colour) {
+  for (const RungRow& rung : op.rungs) {
+    fmt::print("\n{}{}\n", lab::paint(rung.id, lab::Colour::bold, colour),
+               rung.kind == RungKind::cpu ? " (cpu)" : "");
+    print_paragraph("  idea", rung.idea, colour);
+    print_paragraph("  change", rung.change, colour);
+    print_paragraph("  source", rung.source, colour);
+    if (rung.arch.minimum > 0) {
+      print_paragraph("  needs",
+                      fmt::format("sm_{}{}", rung.arch.minimum, rung.arch.exact ? "a exactly" : " or later"),
+                      colour);
+    }
+    if (rung.determinism == Determinism::not_guaranteed)
+      print_paragraph("  note", "not run-to-run deterministic", colour);
+  }
+}
+
+int run(const Session& session, const std::string& name) {
+  const Result<const OperatorDescriptor*> found = session.registry.get(name);
+  if (!found.ok()) return report(found.status());
+  const OperatorDescriptor& op = **found;
+  const bool colour = lab::stdout_has_colour();
+  fmt::print("{}: {}\n\n", lab::paint(op.name, lab::Colour::bold, colour), op.summary);
+  print_paragraph("maths", op.maths, colour);
+  print_paragraph("model", op.model, colour);
+  print_paragraph("source", op.source, colour);
+  print_slots(op, colour);
+  print_params(op, colour);
+  print_rungs(op, colour);
+  return kDone;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("show", "an operator's story: maths, model, rungs and their ideas");
+  auto name = std::make_shared<std::string>();
+  command->add_option("OP", *name, "an operator of `rooftile list`")->required();
+  command->footer("Example:\n  rooftile show reduce");
+  command->callback([&session, name] { session.exit_code = run(session, *name); });
+}
+
+}  // namespace rooftile::cli

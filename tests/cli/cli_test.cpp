@@ -1,0 +1,307 @@
+// The built program as a subprocess: exit codes, one-line messages, JSON, files.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "rooftile/core/device.h"
+#include "rooftile/core/npy.h"
+
+namespace rooftile {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Outcome {
+  int code = -1;  // 128 + the signal where it died of one
+  std::string out;
+  std::string err;
+};
+
+std::string read_file(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+// A program that CMake built; the environment may name another one.
+const char* program() {
+  const char* path = std::getenv("ROOFTILE_CLI_PATH");
+  return path != nullptr ? path : ROOFTILE_CLI_PATH;
+}
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "rooftile_cli_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  Outcome run(std::vector<std::string> args) const {
+    const std::string out = path("stdout.txt");
+    const std::string err = path("stderr.txt");
+    std::vector<char*> argv = {const_cast<char*>("rooftile")};
+    for (std::string& arg : args) argv.push_back(arg.data());
+    argv.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+      dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+      execv(program(), argv.data());
+      _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+  }
+
+  // One line on stderr, nothing on stdout, and the words that help.
+  void expect_error(int code, const std::string& words, const std::vector<std::string>& args) const {
+    std::string call;
+    for (const std::string& arg : args) call += " " + arg;
+    const Outcome outcome = run(args);
+    EXPECT_EQ(outcome.code, code) << call << "\n" << outcome.err;
+    EXPECT_EQ(outcome.out, "") << call;
+    EXPECT_EQ(outcome.err.find("rooftile: "), 0u) << call << "\n" << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << call << "\n" << outcome.err;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << call << "\n"
+                                                          << outcome.err << "\nlacks: " << words;
+  }
+
+  std::string write_tensor(const std::string& name, DType dtype, std::vector<double> values) const {
+    Result<HostTensor> tensor = HostTensor::create(dtype, Extents{static_cast<std::int64_t>(values.size())});
+    EXPECT_TRUE(tensor.ok());
+    for (std::size_t i = 0; i < values.size(); ++i) tensor->set(static_cast<std::int64_t>(i), values[i]);
+    EXPECT_TRUE(write_npy(path(name), tensor->view()).ok());
+    return path(name);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Cli, HelpHasExamples) {
+  for (const std::string command : {"list", "show", "ladder", "run", "verify", "device"}) {
+    const Outcome outcome = run({command, "--help"});
+    EXPECT_EQ(outcome.code, 0) << command;
+    EXPECT_NE(outcome.out.find("rooftile " + command), std::string::npos) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+  }
+  EXPECT_EQ(run({"--help"}).code, 0);
+  EXPECT_EQ(run({"--version"}).code, 0);
+}
+
+TEST_F(Cli, WrongCalls) {
+  expect_error(2, "no command", {});
+  expect_error(2, "did you mean 'ladder'?", {"laddr", "reduce"});
+  expect_error(2, "did you mean '--shape'?", {"ladder", "reduce", "--shap", "n=1"});
+  expect_error(2, "OP is required", {"ladder"});
+  expect_error(2, "--json", {"ladder", "reduce", "--json"});
+  expect_error(2, "not expected", {"show", "reduce", "again"});
+  for (const std::string command : {"show", "ladder", "verify"})
+    expect_error(2, "reduce", {command, "redcue"});
+  expect_error(2, "warp_shuffle", {"ladder", "reduce", "--rungs", "warp_shufle"});
+  expect_error(2, "warp_shuffle", {"verify", "reduce", "--rung", "warp_shufle"});
+  expect_error(2, "bf16", {"ladder", "reduce", "--dtype", "f31"});
+  expect_error(2, "f32", {"ladder", "reduce", "--dtype", "f16"});
+  expect_error(2, "op", {"ladder", "reduce", "--arg", "opp=max"});
+  expect_error(2, "sum, max", {"ladder", "reduce", "--arg", "op=product"});
+  expect_error(2, "name=value", {"ladder", "reduce", "--arg", "op"});
+  expect_error(2, "cpu", {"ladder", "reduce", "--device", "gpu"});
+  expect_error(2, "stream-cold", {"ladder", "reduce", "--mode", "warm"});
+  expect_error(2, "choose quick", {"verify", "reduce", "--tier", "tiny"});
+  expect_error(2, "forward", {"verify", "reduce", "--device", "sim", "--sim-order", "sideways"});
+  expect_error(2, "no check matches", {"verify", "reduce", "--rung", "threaded", "--device", "sim"});
+  expect_error(2, "runs on cpu", {"ladder", "reduce", "--rungs", "warp_shuffle", "--device", "cpu"});
+}
+
+TEST_F(Cli, WrongShapes) {
+  expect_error(2, "key=count", {"ladder", "reduce", "--shape", "n"});
+  expect_error(2, "takes n", {"ladder", "reduce", "--shape", "m=5"});
+  expect_error(2, "2^20", {"ladder", "reduce", "--shape", "n=abc"});
+  expect_error(2, "negative", {"ladder", "reduce", "--shape", "n=-5"});
+  expect_error(2, "2^62", {"ladder", "reduce", "--shape", "n=2^64"});
+  expect_error(2, "63 bits", {"ladder", "reduce", "--shape", "n=2^62"});
+  expect_error(3, "smaller --shape", {"ladder", "reduce", "--shape", "n=2^50"});
+  expect_error(3, "smaller --shape", {"verify", "reduce", "--shape", "n=2^50", "--device", "cpu"});
+  expect_error(2, "simulated SM takes up to", {"verify", "reduce", "--shape", "n=2^28", "--device", "sim"});
+  expect_error(2, "at least one element", {"ladder", "reduce", "--shape", "n=0", "--arg", "op=max"});
+  expect_error(2, "0 to 255", {"ladder", "reduce", "--shape", "n=8", "--offset", "-1"});
+}
+
+TEST_F(Cli, AGpuThatIsNotThere) {
+  if (cuda_availability().ok()) GTEST_SKIP() << "this machine has a GPU";
+  for (const std::string command : {"ladder", "verify"}) {
+    expect_error(3, cuda_availability().message(), {command, "reduce", "--device", "cuda"});
+    expect_error(3, "--device cpu", {command, "reduce", "--device", "cuda:1"});
+  }
+  expect_error(3, "--device cuda",
+               {"run", "reduce", "--device", "cuda", "--in", path("x.npy"), "--out", path("y.npy")});
+}
+
+TEST_F(Cli, ListJson) {
+  const Outcome outcome = run({"list", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["schema"], 1);
+  bool has_reduce = false;
+  for (const Json& op : json["operators"]) {
+    has_reduce = has_reduce || op["name"] == "reduce";
+    ASSERT_FALSE(op["rungs"].empty());
+    for (const Json& rung : op["rungs"]) {
+      for (const char* key : {"id", "kind", "idea", "available", "reason"})
+        EXPECT_TRUE(rung.contains(key)) << key;
+      for (const char* key : {"cuda", "cpu", "sim"}) EXPECT_TRUE(rung["available"][key].is_boolean()) << key;
+    }
+  }
+  EXPECT_TRUE(has_reduce);
+  EXPECT_EQ(run({"list"}).code, 0);
+  EXPECT_NE(run({"show", "reduce"}).out.find("single_pass"), std::string::npos);
+}
+
+TEST_F(Cli, LadderOnCpuAndSim) {
+  const Outcome cpu =
+      run({"ladder", "reduce", "--device", "cpu", "--shape", "n=100003", "--budget", "0.2", "--json", "-"});
+  ASSERT_EQ(cpu.code, 0) << cpu.err;
+  EXPECT_EQ(cpu.err, "");
+  const Json timed = Json::parse(cpu.out);
+  EXPECT_EQ(timed["operator"], "reduce");
+  EXPECT_EQ(timed["results"][0]["case"]["shape"]["n"], 100003);
+  for (const Json& row : timed["results"][0]["rows"]) {
+    EXPECT_EQ(row["status"], "ok");
+    EXPECT_EQ(row["verified"], true);
+    EXPECT_GT(row["time_us"]["median"].get<double>(), 0.0);
+  }
+  EXPECT_EQ(timed["results"][0]["rows"].back()["kind"], "bound");
+
+  const Outcome sim =
+      run({"ladder", "reduce", "--device", "sim", "--shape", "n=1025", "--json", path("sim.json")});
+  ASSERT_EQ(sim.code, 0) << sim.err;
+  EXPECT_NE(sim.out.find("simulated"), std::string::npos);
+  const Json simulated = Json::parse(read_file(path("sim.json")));
+  ASSERT_FALSE(simulated["results"][0]["rows"].empty());
+  for (const Json& row : simulated["results"][0]["rows"]) {
+    EXPECT_EQ(row["device"], "sim");
+    EXPECT_EQ(row["verified"], true);
+    EXPECT_TRUE(row["time_us"].is_null());
+    EXPECT_EQ(row["reason"], "simulated");
+  }
+}
+
+TEST_F(Cli, EmptyOneElementAndMisalignedAreDefined) {
+  for (const std::string shape : {"n=0", "n=1", "n=1025"}) {
+    for (const std::string device : {"cpu", "sim"}) {
+      const Outcome outcome =
+          run({"ladder", "reduce", "--shape", shape, "--offset", "1", "--device", device, "--budget", "0.1"});
+      EXPECT_EQ(outcome.code, 0) << shape << " " << device << "\n" << outcome.out << outcome.err;
+    }
+  }
+}
+
+TEST_F(Cli, AJsonFileThatCannotBeWritten) {
+  const Outcome outcome =
+      run({"ladder", "reduce", "--device", "sim", "--shape", "n=33", "--json", path("no/x.json")});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_EQ(run({"list", "--json", "/dev/full"}).code, 2);
+}
+
+TEST_F(Cli, VerifyJson) {
+  const Outcome outcome = run({"verify", "reduce", "--device", "cpu", "--tier", "quick", "--json", "-"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_GT(json["passed"], 0);
+  EXPECT_EQ(json["failed"], 0);
+  EXPECT_TRUE(json["skipped"].is_array() && json["failures"].is_array());
+  EXPECT_EQ(run({"verify", "reduce", "--rung", "reduce/single_pass", "--device", "sim", "--shape", "n=1025",
+                 "--dtype", "f32", "--arg", "op=sum", "--fill", "uniform", "--offset", "1", "--seed", "1"})
+                .code,
+            0);
+}
+
+TEST_F(Cli, AnUnservedCaseIsNoPass) {
+  const Outcome outcome =
+      run({"verify", "reduce", "--rung", "warp_shuffle", "--device", "sim", "--dtype", "i32"});
+  EXPECT_EQ(outcome.code, 3) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.err.find("nothing is proved"), std::string::npos);
+}
+
+TEST_F(Cli, RunOnTheUsersData) {
+  const std::string in = write_tensor("x.npy", DType::f32, {1.0, 2.5, -4.0, 8.0});
+  const std::string out = path("y.npy");
+  for (const std::string device : {"cpu", "sim"}) {
+    const Outcome outcome = run({"run", "reduce", "--in", in, "--out", out, "--device", device});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const Result<HostTensor> sum = read_npy(out);
+    ASSERT_TRUE(sum.ok()) << sum.status().message();
+    EXPECT_EQ(sum->at(0), 7.5);
+  }
+  ASSERT_EQ(run({"run", "reduce", "--arg", "op=max", "--rung", "threaded", "--in", in, "--out", out}).code,
+            0);
+  EXPECT_EQ(read_npy(out)->at(0), 8.0);
+  ASSERT_EQ(run({"run", "reduce", "--in", write_tensor("e.npy", DType::f32, {}), "--out", out}).code, 0);
+  EXPECT_EQ(read_npy(out)->at(0), 0.0);
+}
+
+TEST_F(Cli, RunRejectsBadFiles) {
+  const std::string good = write_tensor("x.npy", DType::f32, {1.0, 2.0, 3.0, 4.0});
+  const std::string out = path("y.npy");
+  expect_error(2, "--in is required", {"run", "reduce", "--out", out});
+  expect_error(2, "No such file", {"run", "reduce", "--in", path("none.npy"), "--out", out});
+  expect_error(2, "1 --in file", {"run", "reduce", "--in", good, "--in", good, "--out", out});
+  expect_error(2, "in takes f32",
+               {"run", "reduce", "--in", write_tensor("d.npy", DType::f64, {1.0}), "--out", out});
+  expect_error(
+      2, "at least one element",
+      {"run", "reduce", "--arg", "op=max", "--in", write_tensor("e.npy", DType::f32, {}), "--out", out});
+  expect_error(2, "serial", {"run", "reduce", "--rung", "serialy", "--in", good, "--out", out});
+
+  const std::string bytes = read_file(good);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{20}, bytes.size() - 1}) {
+    std::ofstream(path("cut.npy"), std::ios::binary) << bytes.substr(0, size);
+    expect_error(2, "cut.npy", {"run", "reduce", "--in", path("cut.npy"), "--out", out});
+  }
+  std::string hostile = bytes;
+  const std::size_t shape = hostile.find("(4,)");
+  ASSERT_NE(shape, std::string::npos);
+  hostile.replace(shape, 14, "(999999999999)");
+  std::ofstream(path("hostile.npy"), std::ios::binary) << hostile;
+  expect_error(2, "hostile.npy", {"run", "reduce", "--in", path("hostile.npy"), "--out", out});
+  expect_error(2, "x.npy", {"run", "reduce", "--in", "\n\033[31mx.npy", "--out", out});
+  EXPECT_FALSE(fs::exists(out));
+  const Outcome nowhere = run({"run", "reduce", "--in", good, "--out", path("no/y.npy")});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_EQ(nowhere.out, "");
+}
+
+TEST_F(Cli, DeviceJson) {
+  const Outcome outcome = run({"device", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["cuda"]["available"], cuda_availability().ok());
+  bool measured = false;
+  for (const Json& device : json["devices"]) {
+    if (device["device"] != "cpu") continue;
+    for (const Json& rate : device["measured"]) measured = rate["gbps"].get<double>() > 0.0;
+  }
+  EXPECT_TRUE(measured);
+}
+
+}  // namespace
+}  // namespace rooftile
