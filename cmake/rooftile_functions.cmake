@@ -1,0 +1,68 @@
+# What every target of this project has in common.
+
+# Flags that are ours and are not passed on to who links the target.
+function(rooftile_configure_target target)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${rooftile_cxx_options}>"
+                                           "$<$<COMPILE_LANGUAGE:CUDA>:${rooftile_cuda_options}>")
+  set_target_properties(${target} PROPERTIES ROOFTILE_OWN ON)
+endfunction()
+
+# rooftile_add_library(TARGET FILES...): a static library of host sources.
+function(rooftile_add_library target)
+  add_library(${target} STATIC ${ARGN})
+  rooftile_configure_target(${target})
+endfunction()
+
+# rooftile_add_program(TARGET FILES...)
+function(rooftile_add_program target)
+  add_executable(${target} ${ARGN})
+  rooftile_configure_target(${target})
+  target_link_options(${target} PRIVATE ${rooftile_link_options})
+  # g++ links: the CUDA objects come with the static libraries, and no device code is linked across objects.
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()
+
+# rooftile_add_cuda_objects(TARGET "ARCHS" FILES...): kernels by nvcc; no target where there are no files.
+function(rooftile_add_cuda_objects target archs)
+  if(NOT ARGN)
+    return()
+  endif()
+  add_library(${target} OBJECT ${ARGN})
+  rooftile_configure_target(${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE ROOFTILE_WITH_CUDA)
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${archs}")
+endfunction()
+
+# rooftile_add_sim_objects(TARGET FILES.cu...): the same sources by g++ for the simulated SM, each through a
+# generated file that includes it. Never by LANGUAGE CXX on the source: that reaches every target of the directory.
+function(rooftile_add_sim_objects target)
+  if(NOT ARGN)
+    return()
+  endif()
+  set(generated)
+  foreach(source IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE include_path)
+    # build/sim/reduce/r00_naive.sim.cpp for rooftile/ops/reduce/rungs/r00_naive.cu
+    string(REGEX REPLACE "^rooftile/ops/([^/]+)/rungs/" "\\1/" short_path ${include_path})
+    string(REGEX REPLACE "\\.cu$" ".sim.cpp" short_path ${short_path})
+    set(file ${PROJECT_BINARY_DIR}/sim/${short_path})
+    file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${include_path}\"\n")
+    list(APPEND generated ${file})
+  endforeach()
+  add_library(${target} OBJECT ${generated})
+  rooftile_configure_target(${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE ROOFTILE_TARGET=sim ROOFTILE_SIM=1)
+  # A kernel's assertions are what the simulator is for: on in every build type.
+  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -UNDEBUG)
+endfunction()
+
+# rooftile_link_objects(TARGET OBJECT_LIBRARIES...): puts their objects into the target; absent ones are passed over.
+function(rooftile_link_objects target)
+  foreach(objects IN LISTS ARGN)
+    if(TARGET ${objects})
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+    endif()
+  endforeach()
+endfunction()

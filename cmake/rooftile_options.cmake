@@ -1,0 +1,67 @@
+# Options, and the flags that every target of this project is compiled with.
+set(ROOFTILE_CUDA AUTO CACHE STRING "Build the GPU targets: AUTO (when a CUDA toolkit is found), ON, OFF")
+set_property(CACHE ROOFTILE_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(ROOFTILE_CUDA_ARCHS "90a-real;80-virtual" CACHE STRING
+    "Architectures of portable kernels, as CMAKE_CUDA_ARCHITECTURES writes them")
+option(ROOFTILE_BUILD_PROGRAM "Build the simulator, the lab and the program" ${PROJECT_IS_TOP_LEVEL})
+option(ROOFTILE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(ROOFTILE_SLOW_TESTS "Also the tests that build whole projects of their own" ON)
+option(ROOFTILE_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(ROOFTILE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "Rooftile needs g++ 12 or newer, found ${CMAKE_CXX_COMPILER_VERSION}: "
+                      "install it and pass -DCMAKE_CXX_COMPILER=g++-12")
+endif()
+if(ROOFTILE_BUILD_TESTS AND NOT ROOFTILE_BUILD_PROGRAM)
+  message(FATAL_ERROR "ROOFTILE_BUILD_TESTS needs ROOFTILE_BUILD_PROGRAM=ON: the tests run through the lab")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  find_program(CCACHE_PROGRAM ccache)
+  if(CCACHE_PROGRAM)
+    # Two checkouts share their results: paths below the base directory are hashed as relative ones.
+    set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+endif()
+
+# 2 is nvcc's and the project's level; debug information doubles the build time on two cores and is left to asan.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Shared libraries that a machine lacks may lie beside the program.
+set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/../lib")
+set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
+
+# CMake 3.25 knows no C++20 for CUDA: it emits no flag, and nvcc compiles C++17. CXX_STANDARD counts for CUDA sources,
+# too, so both languages get the flag as an option (and core/status.h asserts it).
+unset(CMAKE_CUDA_STANDARD)
+unset(CMAKE_CXX_STANDARD)
+
+set(rooftile_host_warnings -Wall -Wextra -Wshadow)
+set(rooftile_cxx_options -std=c++20 ${rooftile_host_warnings} -Wpedantic)
+# nvcc's own generated code is not pedantic.
+string(JOIN "," rooftile_host_warnings_of_nvcc ${rooftile_host_warnings})
+# 554: nvcc reports the conversion of a view to a const one where the view is const already. 2810: it takes an
+# assignment from a nodiscard function for a discarded result; g++ compiles the same sources and finds the real ones.
+set(rooftile_cuda_options -std=c++20 --expt-relaxed-constexpr -lineinfo -diag-suppress=554,2810
+                          "-Xcompiler=${rooftile_host_warnings_of_nvcc}")
+if(ROOFTILE_WERROR)
+  list(APPEND rooftile_cxx_options -Werror)
+  list(APPEND rooftile_cuda_options "SHELL:-Werror all-warnings" -Xcompiler=-Werror)
+endif()
+set(rooftile_link_options)
+if(ROOFTILE_SANITIZE)
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  list(APPEND rooftile_cxx_options ${sanitize})
+  list(APPEND rooftile_link_options ${sanitize})
+endif()

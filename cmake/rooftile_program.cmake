@@ -1,0 +1,73 @@
+# Simulator, lab, cases, peers, and the program.
+# Static: one library less to carry to another machine.
+set(Boost_USE_STATIC_LIBS ON)
+find_package(Boost 1.71 REQUIRED COMPONENTS context)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+
+file(GLOB sim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/sim/*.cpp)
+rooftile_add_library(rooftile_sim ${sim_sources})
+target_link_libraries(rooftile_sim PUBLIC rooftile PRIVATE Boost::context Threads::Threads)
+target_compile_options(rooftile_sim PRIVATE -UNDEBUG)
+rooftile_add_sim_objects(rooftile_sim_ops ${rooftile_rungs_portable} ${rooftile_rungs_sm80} ${rooftile_rungs_sm90a})
+
+# The commit and the digests change without any source of ours changing, so this runs in every build; the files
+# change only with their content.
+set(build_info_dir ${PROJECT_BINARY_DIR}/build_info)
+add_custom_target(rooftile_build_info_files ALL
+  COMMAND ${PROJECT_SOURCE_DIR}/tools/write_build_info ${build_info_dir}
+  BYPRODUCTS ${build_info_dir}/rooftile_build_info.inc ${build_info_dir}/rooftile_build_commit.inc
+  COMMENT "" VERBATIM)
+
+file(GLOB lab_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*.cpp)
+file(GLOB lab_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*.cu)
+if(ROOFTILE_WITH_CUDA)
+  list(FILTER lab_sources EXCLUDE REGEX "_absent\\.cpp$")
+  rooftile_archs(archs_portable 0)
+  rooftile_add_cuda_objects(rooftile_lab_cuda "${archs_portable}" ${lab_kernels})
+endif()
+rooftile_add_library(rooftile_lab ${lab_sources})
+rooftile_link_objects(rooftile_lab rooftile_lab_cuda)
+target_link_libraries(rooftile_lab PUBLIC rooftile rooftile_sim fmt::fmt
+                      PRIVATE nlohmann_json::nlohmann_json TBB::tbb ${CMAKE_DL_LIBS})
+target_include_directories(rooftile_lab PRIVATE ${build_info_dir})
+add_dependencies(rooftile_lab rooftile_build_info_files)
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/build_info.cpp PROPERTIES
+  COMPILE_DEFINITIONS "ROOFTILE_COMPILER_FLAGS=\"${CMAKE_CXX_FLAGS_${build_type}}\""
+  COMPILE_OPTIONS "-include;${build_info_dir}/rooftile_build_commit.inc"
+  OBJECT_DEPENDS "${build_info_dir}/rooftile_build_info.inc;${build_info_dir}/rooftile_build_commit.inc")
+
+rooftile_add_library(rooftile_lab_ops ${rooftile_op_lab_sources} ${rooftile_generated}/register_all_cases.cpp)
+target_link_libraries(rooftile_lab_ops PUBLIC rooftile)
+
+file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
+rooftile_add_program(rooftile_cli ${cli_sources})
+set_target_properties(rooftile_cli PROPERTIES OUTPUT_NAME rooftile)
+# Objects, not an archive: the rows refer to the simulated launchers weakly, and a weak reference pulls nothing out
+# of an archive.
+rooftile_link_objects(rooftile_cli rooftile_sim_ops)
+target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_sim rooftile fmt::fmt CLI11::CLI11
+                      nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+install(TARGETS rooftile_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Vendors are opponents only: a plugin each, so that the program starts where their libraries are absent.
+if(ROOFTILE_WITH_CUDA)
+  foreach(vendor IN LISTS rooftile_peer_vendors)
+    set(plugin rooftile_peers_${vendor})
+    set(vendor_archs ${ROOFTILE_CUDA_ARCHS})
+    add_library(${plugin} MODULE ${rooftile_peers_${vendor}} ${rooftile_generated}/register_peers_${vendor}.cpp)
+    rooftile_configure_target(${plugin})
+    target_link_libraries(${plugin} PRIVATE rooftile)
+    if(TARGET CUDA::${vendor})
+      target_link_libraries(${plugin} PRIVATE CUDA::${vendor})
+    endif()
+    # The plugin's copy of the core stays its own: only the entry point is visible.
+    set_target_properties(${plugin} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX CXX_VISIBILITY_PRESET hidden
+      CUDA_VISIBILITY_PRESET hidden CUDA_ARCHITECTURES "${vendor_archs}")
+    target_link_options(${plugin} PRIVATE -Wl,--exclude-libs,ALL)
+    add_dependencies(rooftile_cli ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endforeach()
+endif()

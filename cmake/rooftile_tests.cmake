@@ -1,0 +1,107 @@
+# Test programs and the tests that are scripts.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# Sanitizer reports and a simulator that hangs end the test, not the machine's patience.
+set(test_timeout 300)
+set(test_environment)
+if(ROOFTILE_SANITIZE)
+  set(test_timeout 900)
+  set(test_environment "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+                       "UBSAN_OPTIONS=print_stacktrace=1")
+endif()
+
+# rooftile_add_tests(NAME LIBRARIES... SOURCES files...): a GoogleTest program whose tests ctest lists one by one;
+# nothing where there are no files. Discovered when ctest runs: a build must not run what it built.
+function(rooftile_add_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;SOURCES")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  rooftile_add_program(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
+    PROPERTIES TIMEOUT ${test_timeout} ENVIRONMENT "${test_environment}")
+endfunction()
+
+# rooftile_add_script_test(NAME COMMAND... [TIMEOUT s])
+function(rooftile_add_script_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT ${test_timeout})
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${test_environment}")
+endfunction()
+
+set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
+
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/core/*.cpp)
+set(cuda_test_sources ${sources})
+list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")
+list(FILTER cuda_test_sources INCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")
+rooftile_add_tests(rooftile_core_tests SOURCES ${sources} LIBRARIES rooftile)
+if(ROOFTILE_WITH_CUDA)
+  # One program that can be carried to a GPU machine; here its tests skip and say so.
+  file(GLOB device_tests CONFIGURE_DEPENDS ${tests_dir}/device/cuda_*_test.cpp)
+  file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/device/*.cu)
+  rooftile_add_cuda_objects(rooftile_device_tests_cuda 90a-real ${kernels})
+  rooftile_add_tests(rooftile_cuda_tests SOURCES ${cuda_test_sources} ${device_tests} LIBRARIES rooftile)
+  if(TARGET rooftile_cuda_tests)
+    rooftile_link_objects(rooftile_cuda_tests rooftile_device_tests_cuda)
+  endif()
+endif()
+
+# The kernels of the simulator's tests: run by g++, and compiled by nvcc to be sure that they are CUDA.
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/sim/*.cpp)
+file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/sim/*.cu)
+rooftile_add_sim_objects(rooftile_sim_test_kernels ${kernels})
+rooftile_add_tests(rooftile_sim_tests SOURCES ${sources} LIBRARIES rooftile_sim rooftile)
+if(TARGET rooftile_sim_tests)
+  rooftile_link_objects(rooftile_sim_tests rooftile_sim_test_kernels)
+endif()
+if(ROOFTILE_WITH_CUDA)
+  rooftile_add_cuda_objects(rooftile_sim_test_kernels_cuda 90a-real ${kernels})
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/device/*_test.cpp)
+list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")
+file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/device/*.cu)
+rooftile_add_sim_objects(rooftile_device_tests_sim ${kernels})
+rooftile_add_tests(rooftile_device_tests SOURCES ${sources} LIBRARIES rooftile_sim rooftile)
+if(TARGET rooftile_device_tests)
+  rooftile_link_objects(rooftile_device_tests rooftile_device_tests_sim)
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/lab/*.cpp)
+rooftile_add_tests(rooftile_lab_tests SOURCES ${sources}
+  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile nlohmann_json::nlohmann_json)
+if(TARGET rooftile_lab_tests)
+  rooftile_link_objects(rooftile_lab_tests rooftile_sim_ops)
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/cli/*.cpp)
+rooftile_add_tests(rooftile_cli_tests SOURCES ${sources} LIBRARIES rooftile nlohmann_json::nlohmann_json)
+if(TARGET rooftile_cli_tests)
+  target_compile_definitions(rooftile_cli_tests PRIVATE ROOFTILE_CLI_PATH="$<TARGET_FILE:rooftile_cli>")
+  add_dependencies(rooftile_cli_tests rooftile_cli)
+endif()
+
+rooftile_add_tests(rooftile_ops_tests SOURCES ${rooftile_op_tests}
+  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile)
+if(TARGET rooftile_ops_tests)
+  rooftile_link_objects(rooftile_ops_tests rooftile_sim_ops)
+endif()
+
+# Every case of every rung. Lanes run forward and reversed: each order finds missing barriers that the other hides.
+foreach(op IN LISTS rooftile_operators)
+  rooftile_add_script_test(verify.${op}.cpu COMMAND rooftile_cli verify ${op} --device cpu)
+  foreach(order forward reversed)
+    rooftile_add_script_test(verify.${op}.sim.${order} COMMAND rooftile_cli verify ${op} --device sim)
+    set_property(TEST verify.${op}.sim.${order} APPEND PROPERTY ENVIRONMENT ROOFTILE_SIM_ORDER=${order})
+  endforeach()
+endforeach()
+
+include(${tests_dir}/quality/quality.cmake)
+include(${tests_dir}/consumer/consumer.cmake)

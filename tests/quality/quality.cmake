@@ -1,0 +1,41 @@
+# Checks of the tree itself.
+
+# rooftile_add_header_checks(TARGET HEADERS...): every header compiles alone, and twice.
+function(rooftile_add_header_checks target)
+  if(NOT ARGN)
+    return()
+  endif()
+  set(generated)
+  foreach(header IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE include_path)
+    set(file ${PROJECT_BINARY_DIR}/header_checks/${include_path}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${include_path}\"\n#include \"${include_path}\"\n")
+    list(APPEND generated ${file})
+  endforeach()
+  add_library(${target} OBJECT ${generated})
+  rooftile_configure_target(${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE -O0)
+endfunction()
+
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/*.h ${PROJECT_SOURCE_DIR}/cli/*.h)
+# Kernel headers know the device qualifiers of their target; the arch-specific ones are nvcc's alone.
+set(kernel_headers ${headers})
+list(FILTER kernel_headers INCLUDE REGEX "/rooftile/(device|ops/[^/]+/rungs)/")
+list(FILTER headers EXCLUDE REGEX "/rooftile/(device|ops/[^/]+/rungs)/")
+
+rooftile_add_header_checks(rooftile_header_checks ${headers})
+target_link_libraries(rooftile_header_checks PRIVATE rooftile fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
+rooftile_add_header_checks(rooftile_kernel_header_checks ${kernel_headers})
+target_compile_definitions(rooftile_kernel_header_checks PRIVATE ROOFTILE_TARGET=sim ROOFTILE_SIM=1)
+target_compile_options(rooftile_kernel_header_checks PRIVATE -Wno-unknown-pragmas)
+
+rooftile_add_script_test(quality.layers COMMAND ${PROJECT_SOURCE_DIR}/tools/check_layers)
+rooftile_add_script_test(quality.layers_can_fail COMMAND ${tests_dir}/quality/layers_can_fail)
+rooftile_add_script_test(quality.source_digest COMMAND ${tests_dir}/quality/source_digest_test)
+rooftile_add_script_test(quality.rt COMMAND ${tests_dir}/quality/rt_test)
+rooftile_add_script_test(quality.gpu_record COMMAND ${tests_dir}/quality/gpu_record_test)
+if(ROOFTILE_SLOW_TESTS)
+  rooftile_add_script_test(quality.new_op TIMEOUT 1800
+    COMMAND ${tests_dir}/quality/new_op_test ${PROJECT_BINARY_DIR}/new_op_test)
+endif()
