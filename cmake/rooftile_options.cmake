@@ -39,8 +39,9 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # Shared libraries that a machine lacks may lie beside the program.
-set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/../lib")
 set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
+# One run path for both: CMake pads a build path with empty entries, which mean the current directory.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 
 # CMake 3.25 knows no C++20 for CUDA: it emits no flag, and nvcc compiles C++17. CXX_STANDARD counts for CUDA sources,
 # too, so both languages get the flag as an option (and core/status.h asserts it).

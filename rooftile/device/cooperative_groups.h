@@ -1,5 +1,5 @@
-// Cooperative groups on every target: `namespace cg = cooperative_groups;` inside the target namespace. The subset is
-// that of rooftile/sim/cooperative_groups.h.
+// Cooperative groups on every target: `namespace cg = cooperative_groups;` inside the target namespace. The
+// subset is that of rooftile/sim/cooperative_groups.h.
 #pragma once
 
 #include "rooftile/device/target.h"

@@ -81,7 +81,8 @@ inline Status launch_error(cudaError_t error, const std::string& what,
   return cuda_error_status(error, what, where);
 }
 
-// Whether every launch is followed by a synchronisation, so that a fault is reported by the kernel that caused it.
+// Whether every launch is followed by a synchronisation, so that a fault is reported by the kernel that
+// caused it.
 inline bool synchronous_launches() {
   static const bool on = [] {
     const char* text = std::getenv("ROOFTILE_SYNC_LAUNCH");
@@ -90,8 +91,8 @@ inline bool synchronous_launches() {
   return on;
 }
 
-// A kernel may use 48 KB of shared memory unless its limit is raised. It is raised to all that the device has and
-// never lowered, because another thread may launch the same kernel with more.
+// A kernel may use 48 KB of shared memory unless its limit is raised. It is raised to all that the device has
+// and never lowered, because another thread may launch the same kernel with more.
 inline Status raise_shared_limit(const CudaLaunch& call) {
   if (call.shared_bytes == 0) return {};
   cudaFuncAttributes attributes{};
@@ -100,17 +101,21 @@ inline Status raise_shared_limit(const CudaLaunch& call) {
   }
   if (call.shared_bytes <= static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) return {};
   int device_limit = 0;
-  const cudaError_t query =
-      cudaDeviceGetAttribute(&device_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, call.stream.device.index);
-  if (query != cudaSuccess) return launch_error(query, "reading the shared-memory limit of " + to_string(call.stream.device));
+  const cudaError_t query = cudaDeviceGetAttribute(&device_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                                   call.stream.device.index);
+  if (query != cudaSuccess)
+    return launch_error(query, "reading the shared-memory limit of " + to_string(call.stream.device));
   if (call.shared_bytes + attributes.sharedSizeBytes > static_cast<std::size_t>(device_limit)) {
-    return invalid_argument("launching " + describe(call) + ": with its " + std::to_string(attributes.sharedSizeBytes) +
+    return invalid_argument("launching " + describe(call) + ": with its " +
+                            std::to_string(attributes.sharedSizeBytes) +
                             " static bytes that is more than the " + std::to_string(device_limit) +
                             " that a block of " + to_string(call.stream.device) + " may use");
   }
-  const cudaError_t raised = cudaFuncSetAttribute(call.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                  device_limit - static_cast<int>(attributes.sharedSizeBytes));
-  if (raised != cudaSuccess) return launch_error(raised, "raising the shared-memory limit of " + describe(call));
+  const cudaError_t raised =
+      cudaFuncSetAttribute(call.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           device_limit - static_cast<int>(attributes.sharedSizeBytes));
+  if (raised != cudaSuccess)
+    return launch_error(raised, "raising the shared-memory limit of " + describe(call));
   return {};
 }
 
@@ -134,12 +139,13 @@ inline Status launch_on_cuda(const CudaLaunch& call) {
   }
   if (call.grid.x == 0 || call.grid.y == 0 || call.grid.z == 0 || call.block.x == 0 || call.block.y == 0 ||
       call.block.z == 0) {
-    return invalid_argument("launching " + describe(call) +
-                            ": a launch needs at least one block and one thread; handle empty input before it");
+    return invalid_argument(
+        "launching " + describe(call) +
+        ": a launch needs at least one block and one thread; handle empty input before it");
   }
   if (const cudaError_t pending = cudaPeekAtLastError(); pending != cudaSuccess) {
-    return cuda_error_status(pending, "a CUDA error was already pending before the launch of " + describe(call) +
-                                          "; nothing was launched");
+    return cuda_error_status(pending, "a CUDA error was already pending before the launch of " +
+                                          describe(call) + "; nothing was launched");
   }
   const CurrentDeviceGuard device(call.stream.device.index);
   if (device.error() != cudaSuccess) {
@@ -173,7 +179,8 @@ inline Status launch_on_cuda(const CudaLaunch& call) {
   config.stream = static_cast<cudaStream_t>(call.stream.handle);
   config.attrs = attributes.data();
   config.numAttrs = count;
-  if (const cudaError_t error = cudaLaunchKernelExC(&config, call.kernel, call.arguments); error != cudaSuccess) {
+  if (const cudaError_t error = cudaLaunchKernelExC(&config, call.kernel, call.arguments);
+      error != cudaSuccess) {
     return launch_error(error, "launching " + describe(call));
   }
   return synchronous_launches() ? synchronize_after_launch(call) : Status{};

@@ -1,7 +1,7 @@
 // Launching a kernel, the same way on every target.
 //
-// Never <<<>>>: `launch` checks in every build type, raises the dynamic shared-memory limit, and tells an error that
-// was already pending from one of its own.
+// Never <<<>>>: `launch` checks in every build type, raises the dynamic shared-memory limit, and tells an
+// error that was already pending from one of its own.
 #pragma once
 
 #include <cstddef>
@@ -36,35 +36,42 @@ struct LaunchConfig {
 template <class... Params, class... Args>
 [[nodiscard]] Status launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
   static_assert(sizeof...(Params) == sizeof...(Args), "one argument per kernel parameter");
-  static_assert((std::is_convertible_v<Args&&, Params> && ...), "an argument does not convert to its parameter");
+  static_assert((std::is_convertible_v<Args&&, Params> && ...),
+                "an argument does not convert to its parameter");
 #if defined(ROOFTILE_SIM)
   if (config.stream.device.kind != DeviceKind::sim) {
-    return invalid_argument("a launch on the simulated SM got a stream of " + to_string(config.stream.device) +
-                            ": set LaunchConfig::stream");
+    return invalid_argument("a launch on the simulated SM got a stream of " +
+                            to_string(config.stream.device) + ": set LaunchConfig::stream");
   }
   const dim3 cluster = config.cluster;
   if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1) {
-    return unsupported("the simulated SM does not model thread-block clusters: launch with a cluster of one block");
+    return unsupported(
+        "the simulated SM does not model thread-block clusters: launch with a cluster of one block");
   }
   struct Bound {
     void (*kernel)(Params...);
     std::tuple<std::remove_cv_t<Params>...> arguments;
   };
   const Bound bound{kernel, std::tuple<std::remove_cv_t<Params>...>(std::forward<Args>(args)...)};
-  const simt::KernelCall call{
-      [](const void* data) {
-        const auto& b = *static_cast<const Bound*>(data);
-        std::apply(b.kernel, b.arguments);  // every thread gets copies of its own
-      },
-      &bound};
+  const simt::KernelCall call{[](const void* data) {
+                                const auto& b = *static_cast<const Bound*>(data);
+                                std::apply(b.kernel, b.arguments);  // every thread gets copies of its own
+                              },
+                              &bound};
   return simt::run_grid({config.grid, config.block, config.shared_bytes, config.cooperative}, call);
 #else
   std::tuple<std::remove_cv_t<Params>...> arguments(std::forward<Args>(args)...);
   const auto start = [&](auto&... values) {
     void* pointers[] = {static_cast<void*>(&values)..., nullptr};
-    const ::rooftile::detail::CudaLaunch call{
-        reinterpret_cast<const void*>(kernel), config.grid, config.block, config.cluster, config.shared_bytes,
-        config.stream, config.cooperative, config.dependent, static_cast<void**>(pointers)};
+    const ::rooftile::detail::CudaLaunch call{reinterpret_cast<const void*>(kernel),
+                                              config.grid,
+                                              config.block,
+                                              config.cluster,
+                                              config.shared_bytes,
+                                              config.stream,
+                                              config.cooperative,
+                                              config.dependent,
+                                              static_cast<void**>(pointers)};
     return ::rooftile::detail::launch_on_cuda(call);
   };
   return std::apply(start, arguments);

@@ -1,8 +1,8 @@
-// Waiting for another thread or block through memory. Spin only with these: the simulated SM does not preempt, and a
-// plain load in a loop would never let the writer run.
+// Waiting for another thread or block through memory. Spin only with these: the simulated SM does not
+// preempt, and a plain load in a loop would never let the writer run.
 //
-// Waiting for a block with a smaller index makes progress on every target; for a later one only in a cooperative
-// launch.
+// Waiting for a block with a smaller index makes progress on every target; for a later one only in a
+// cooperative launch.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +62,15 @@ template <class T>
 __device__ __forceinline__ void st_release(T* address, std::type_identity_t<T> value) {
   static_assert(kPollable<T>, "32- and 64-bit integers");
   if constexpr (sizeof(T) == 4) {
-    asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(address), "r"(static_cast<std::uint32_t>(value)) : "memory");
+    asm volatile("st.release.gpu.u32 [%0], %1;"
+                 :
+                 : "l"(address), "r"(static_cast<std::uint32_t>(value))
+                 : "memory");
   } else {
-    asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(address), "l"(static_cast<std::uint64_t>(value)) : "memory");
+    asm volatile("st.release.gpu.u64 [%0], %1;"
+                 :
+                 : "l"(address), "l"(static_cast<std::uint64_t>(value))
+                 : "memory");
   }
 }
 

@@ -1,5 +1,5 @@
-// CUDA's atomic functions, for the types that CUDA has. Relaxed, as on the GPU; every 64th of a thread lets the
-// others run, because kernels poll with them.
+// CUDA's atomic functions, for the types that CUDA has. Relaxed, as on the GPU; every 64th of a thread lets
+// the others run, because kernels poll with them.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +53,9 @@ T wrapping_add(T a, T b) {
 }  // namespace detail
 
 // `expression` gives the new value from `old` and `value`.
-#define ROOFTILE_SIM_ATOMIC(name, T, expression)                                                               \
-  inline T name(T* address, T value, std::source_location where = std::source_location::current()) {           \
-    return detail::atomic_update(address, #name, where, [value](T old) -> T { return expression; });           \
+#define ROOFTILE_SIM_ATOMIC(name, T, expression)                                                     \
+  inline T name(T* address, T value, std::source_location where = std::source_location::current()) { \
+    return detail::atomic_update(address, #name, where, [value](T old) -> T { return expression; }); \
   }
 
 ROOFTILE_SIM_ATOMIC(atomicAdd, int, detail::wrapping_add(old, value))
@@ -77,9 +77,9 @@ ROOFTILE_SIM_ATOMIC(atomicMax, int, value > old ? value : old)
 ROOFTILE_SIM_ATOMIC(atomicMax, unsigned, value > old ? value : old)
 ROOFTILE_SIM_ATOMIC(atomicMax, long long, value > old ? value : old)
 ROOFTILE_SIM_ATOMIC(atomicMax, unsigned long long, value > old ? value : old)
-ROOFTILE_SIM_ATOMIC(atomicAnd, int, old & value)
-ROOFTILE_SIM_ATOMIC(atomicAnd, unsigned, old & value)
-ROOFTILE_SIM_ATOMIC(atomicAnd, unsigned long long, old & value)
+ROOFTILE_SIM_ATOMIC(atomicAnd, int, old& value)
+ROOFTILE_SIM_ATOMIC(atomicAnd, unsigned, old& value)
+ROOFTILE_SIM_ATOMIC(atomicAnd, unsigned long long, old& value)
 ROOFTILE_SIM_ATOMIC(atomicOr, int, old | value)
 ROOFTILE_SIM_ATOMIC(atomicOr, unsigned, old | value)
 ROOFTILE_SIM_ATOMIC(atomicOr, unsigned long long, old | value)
@@ -94,11 +94,11 @@ ROOFTILE_SIM_ATOMIC(atomicInc, unsigned, old >= value ? 0u : old + 1u)
 ROOFTILE_SIM_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1u)
 #undef ROOFTILE_SIM_ATOMIC
 
-#define ROOFTILE_SIM_ATOMIC_CAS(T)                                                                              \
-  inline T atomicCAS(T* address, T compare, T value,                                                            \
-                     std::source_location where = std::source_location::current()) {                            \
-    return detail::atomic_update(address, "atomicCAS", where,                                                   \
-                                 [compare, value](T old) -> T { return old == compare ? value : old; });        \
+#define ROOFTILE_SIM_ATOMIC_CAS(T)                                                                       \
+  inline T atomicCAS(T* address, T compare, T value,                                                     \
+                     std::source_location where = std::source_location::current()) {                     \
+    return detail::atomic_update(address, "atomicCAS", where,                                            \
+                                 [compare, value](T old) -> T { return old == compare ? value : old; }); \
   }
 ROOFTILE_SIM_ATOMIC_CAS(int)
 ROOFTILE_SIM_ATOMIC_CAS(unsigned)
@@ -107,14 +107,14 @@ ROOFTILE_SIM_ATOMIC_CAS(unsigned short)
 #undef ROOFTILE_SIM_ATOMIC_CAS
 
 // Narrower and wider scopes: one coherent host serves them all.
-#define ROOFTILE_SIM_ATOMIC_SCOPES(name)                                                                        \
-  template <class T, class V>                                                                                   \
-  T name##_block(T* address, V value, std::source_location where = std::source_location::current()) {           \
-    return name(address, static_cast<T>(value), where);                                                         \
-  }                                                                                                             \
-  template <class T, class V>                                                                                   \
-  T name##_system(T* address, V value, std::source_location where = std::source_location::current()) {          \
-    return name(address, static_cast<T>(value), where);                                                         \
+#define ROOFTILE_SIM_ATOMIC_SCOPES(name)                                                               \
+  template <class T, class V>                                                                          \
+  T name##_block(T* address, V value, std::source_location where = std::source_location::current()) {  \
+    return name(address, static_cast<T>(value), where);                                                \
+  }                                                                                                    \
+  template <class T, class V>                                                                          \
+  T name##_system(T* address, V value, std::source_location where = std::source_location::current()) { \
+    return name(address, static_cast<T>(value), where);                                                \
   }
 ROOFTILE_SIM_ATOMIC_SCOPES(atomicAdd)
 ROOFTILE_SIM_ATOMIC_SCOPES(atomicSub)
@@ -129,11 +129,13 @@ ROOFTILE_SIM_ATOMIC_SCOPES(atomicDec)
 #undef ROOFTILE_SIM_ATOMIC_SCOPES
 
 template <class T, class V, class W>
-T atomicCAS_block(T* address, V compare, W value, std::source_location where = std::source_location::current()) {
+T atomicCAS_block(T* address, V compare, W value,
+                  std::source_location where = std::source_location::current()) {
   return atomicCAS(address, static_cast<T>(compare), static_cast<T>(value), where);
 }
 template <class T, class V, class W>
-T atomicCAS_system(T* address, V compare, W value, std::source_location where = std::source_location::current()) {
+T atomicCAS_system(T* address, V compare, W value,
+                   std::source_location where = std::source_location::current()) {
   return atomicCAS(address, static_cast<T>(compare), static_cast<T>(value), where);
 }
 

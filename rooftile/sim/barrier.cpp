@@ -42,17 +42,25 @@ inline int BlockRunner::barrier(BarrierOp op, bool predicate, std::source_locati
 }
 
 void BlockRunner::fail_divergent_barrier(std::source_location where) {
-  fail_thread("divergent barrier: waits at " + describe(where) + ", while " + std::to_string(barrier_arrived_) +
-              " threads of the block wait at " + describe(barrier_where_) +
-              ": all threads of a block must reach the same __syncthreads()");
+  report_failure("divergent barrier: waits at " + describe(where) + ", while " +
+                 std::to_string(barrier_arrived_) + " threads of the block wait at " +
+                 describe(barrier_where_) + ": all threads of a block must reach the same __syncthreads()");
+  abandon_thread();
 }
 
 void BlockRunner::release_barrier() {
   switch (barrier_op_) {
-    case BarrierOp::plain: break;
-    case BarrierOp::count: barrier_result_ = static_cast<int>(barrier_true_); break;
-    case BarrierOp::all: barrier_result_ = barrier_true_ == barrier_arrived_ ? 1 : 0; break;
-    case BarrierOp::any: barrier_result_ = barrier_true_ > 0 ? 1 : 0; break;
+    case BarrierOp::plain:
+      break;
+    case BarrierOp::count:
+      barrier_result_ = static_cast<int>(barrier_true_);
+      break;
+    case BarrierOp::all:
+      barrier_result_ = barrier_true_ == barrier_arrived_ ? 1 : 0;
+      break;
+    case BarrierOp::any:
+      barrier_result_ = barrier_true_ > 0 ? 1 : 0;
+      break;
   }
   barrier_arrived_ = 0;
   barrier_true_ = 0;
@@ -68,7 +76,9 @@ void BlockRunner::release_barrier() {
 void BlockRunner::grid_barrier(std::source_location where) {
   ThreadRecord& self = *current_thread;
   if (!block_.cooperative) {
-    fail_thread("grid.sync() at " + describe(where) + " needs a cooperative launch (LaunchConfig::cooperative)");
+    report_failure("grid.sync() at " + describe(where) +
+                   " needs a cooperative launch (LaunchConfig::cooperative)");
+    abandon_thread();
   }
   grid_sync_where_ = where;
   warps_[self.warp].at_grid_sync |= 1u << self.lane;
@@ -86,9 +96,10 @@ int block_barrier(BarrierOp op, bool predicate, std::source_location where) {
 void grid_barrier(std::source_location where) { current_runner->grid_barrier(where); }
 void poll(const char* operation, std::source_location where) { current_runner->poll(operation, where); }
 
-void fail_thread(const std::string& what) { current_runner->fail_thread(what); }
-void fail_thread(const std::string& what, std::source_location where) {
-  current_runner->fail_thread(what + " at " + describe(where));
+void report_failure(const std::string& what) { current_runner->report_failure(what); }
+void report_failure(const std::string& what, std::source_location where) {
+  current_runner->report_failure(what + " at " + describe(where));
 }
+void abandon_thread() { current_runner->abandon_thread(); }
 
 }  // namespace rooftile::simt::detail

@@ -3,6 +3,7 @@
 
 #include "rooftile/sim/real16.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 namespace rooftile::simt {
 
 using __nv_bfloat16 = detail::Real16<BFloat16>;
@@ -37,3 +38,4 @@ inline __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) { return {a.y, a.y}; }
 inline __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 a) { return {a.y, a.x}; }
 
 }  // namespace rooftile::simt
+// NOLINTEND(bugprone-reserved-identifier)

@@ -25,9 +25,9 @@ void release_shared(std::byte* memory) { ::operator delete[](memory, std::align_
 }  // namespace
 
 BlockRunner::BlockRunner()
-    : dynamic_shared_(
-          static_cast<std::byte*>(::operator new[](kMaxDynamicSharedBytes, std::align_val_t{kSharedAlignment})),
-          release_shared) {
+    : dynamic_shared_(static_cast<std::byte*>(
+                          ::operator new[](kMaxDynamicSharedBytes, std::align_val_t{kSharedAlignment})),
+                      release_shared) {
   for (unsigned i = 0; i < kMaxBlockThreads; ++i) {
     threads_[i].linear = static_cast<std::uint16_t>(i);
     threads_[i].lane = static_cast<std::uint8_t>(i % kWarpLanes);
@@ -147,9 +147,9 @@ void BlockRunner::run_block(std::uint64_t block) {
 }
 
 void BlockRunner::fiber_main(boost::context::detail::transfer_t transfer) {
-  arrive(transfer, nullptr);
   BlockRunner& runner = *current_runner;
   Fiber& fiber = *current_thread->fiber;
+  arrive(transfer, fiber.context.fake_stack);
   for (;;) {
     runner.grid_->kernel.run(runner.grid_->kernel.bound);
     runner.exit_thread(fiber);
@@ -245,8 +245,11 @@ void BlockRunner::fail(const std::string& what, StatusCode code) {
   abandoned_ = true;
 }
 
-void BlockRunner::fail_thread(const std::string& what) {
+void BlockRunner::report_failure(const std::string& what) {
   fail(", thread " + describe(current_thread->index) + ": " + what);
+}
+
+void BlockRunner::abandon_thread() {
   switch_context(current_thread->fiber->context, scheduler_);
   std::abort();  // an abandoned thread is never resumed
 }
@@ -260,7 +263,8 @@ std::string BlockRunner::describe_waiting() const {
     const std::uint32_t bit = 1u << waiting.lane;
     if ((warp.live & bit) == 0) continue;
     const bool at_barrier = (warp.at_barrier & bit) != 0;
-    ++counts[{at_barrier ? "__syncthreads" : waiting.waits_at, describe(at_barrier ? barrier_where_ : waiting.where)}];
+    ++counts[{at_barrier ? "__syncthreads" : waiting.waits_at,
+              describe(at_barrier ? barrier_where_ : waiting.where)}];
   }
   std::string text;
   std::size_t shown = 0;
@@ -270,10 +274,11 @@ std::string BlockRunner::describe_waiting() const {
       break;
     }
     if (!text.empty()) text += ", ";
-    text += std::to_string(count) + " of " + std::to_string(thread_count_) + " threads wait in " + std::get<0>(place) +
-            " at " + std::get<1>(place);
+    text += std::to_string(count) + " of " + std::to_string(thread_count_) + " threads wait in " +
+            std::get<0>(place) + " at " + std::get<1>(place);
   }
-  if (const unsigned exited = thread_count_ - live_; exited > 0) text += ", " + std::to_string(exited) + " have returned";
+  if (const unsigned exited = thread_count_ - live_; exited > 0)
+    text += ", " + std::to_string(exited) + " have returned";
   return text;
 }
 

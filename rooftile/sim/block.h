@@ -1,8 +1,9 @@
-// Runs one block at a time on the calling OS thread: the scheduler of its threads, its barriers and collectives.
+// Runs one block at a time on the calling OS thread: the scheduler of its threads, its barriers and
+// collectives.
 //
-// Threads are scheduled without preemption, warp by warp and lane by lane in the configured order; after a barrier
-// or a warp collective they start again with the first of that order. A thread that cannot go on switches to the
-// next one directly; the OS thread's own stack is returned to only when nobody can run.
+// Threads are scheduled without preemption, warp by warp and lane by lane in the configured order; after a
+// barrier or a warp collective they start again with the first of that order. A thread that cannot go on
+// switches to the next one directly; the OS thread's own stack is returned to only when nobody can run.
 #pragma once
 
 #include <array>
@@ -69,7 +70,8 @@ class BlockRunner {
                            std::source_location where);
   void grid_barrier(std::source_location where);
   void poll(const char* operation, std::source_location where);
-  [[noreturn]] void fail_thread(const std::string& what);
+  void report_failure(const std::string& what);
+  [[noreturn]] void abandon_thread();
 
  private:
   static void fiber_main(boost::context::detail::transfer_t transfer);
@@ -95,7 +97,8 @@ class BlockRunner {
 
   [[noreturn]] void fail_divergent_barrier(std::source_location where);
   [[noreturn]] void fail_foreign_mask(WarpOp op, unsigned mask, std::source_location where);
-  [[noreturn]] void fail_mixed_collectives(WarpOp op, const PendingCollective& pending, std::source_location where);
+  [[noreturn]] void fail_mixed_collectives(WarpOp op, const PendingCollective& pending,
+                                           std::source_location where);
 
   void release_barrier();
   void complete_if_all_arrived(WarpState& warp, unsigned warp_index);
@@ -127,7 +130,7 @@ class BlockRunner {
   std::source_location grid_sync_where_;
 
   // The watchdog's view.
-  bool polled_ = false;   // since the last barrier
+  bool polled_ = false;  // since the last barrier
   bool counted_as_polling_ = false;
   std::uint64_t seen_progress_ = 0;
   std::chrono::steady_clock::time_point seen_at_;

@@ -1,18 +1,20 @@
 // Barriers and warp collectives of the simulated SM.
 //
-// A collective completes when all lanes of its mask that have not exited have called it. Lanes of a mask may call it
-// from different source lines, but must call the same intrinsic. A lane that is not in its own mask, and different
-// intrinsics with one mask, end the launch; a shuffle from a lane outside the mask gives poison bits. A mask that
-// names a lane which never comes is a deadlock, and ends the launch too.
+// A collective completes when all lanes of its mask that have not exited have called it. Lanes of a mask may
+// call it from different source lines, but must call the same intrinsic. A lane that is not in its own mask,
+// and different intrinsics with one mask, end the launch; a shuffle from a lane outside the mask gives poison
+// bits. A mask that names a lane which never comes is a deadlock, and ends the launch too.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <source_location>
+#include <string>
 #include <type_traits>
 
 #include "rooftile/sim/thread.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 namespace rooftile::simt {
 
 inline constexpr int warpSize = 32;
@@ -31,12 +33,13 @@ inline int __syncthreads_or(int predicate, std::source_location where = std::sou
   return detail::block_barrier(detail::BarrierOp::any, predicate != 0, where);
 }
 
-inline void __syncwarp(unsigned mask = 0xffffffffu, std::source_location where = std::source_location::current()) {
+inline void __syncwarp(unsigned mask = 0xffffffffu,
+                       std::source_location where = std::source_location::current()) {
   detail::warp_collective(detail::WarpOp::sync, mask, 0, 0, where);
 }
 
-// The lanes that happen to execute together: hardware promises no more than the caller itself, and this is what it
-// gets here.
+// The lanes that happen to execute together: hardware promises no more than the caller itself, and this is
+// what it gets here.
 inline unsigned __activemask() { return 1u << detail::current_thread->lane; }
 
 inline unsigned __ballot_sync(unsigned mask, int predicate,
@@ -44,11 +47,15 @@ inline unsigned __ballot_sync(unsigned mask, int predicate,
   return static_cast<unsigned>(
       detail::warp_collective(detail::WarpOp::ballot, mask, predicate != 0 ? 1 : 0, 0, where));
 }
-inline int __any_sync(unsigned mask, int predicate, std::source_location where = std::source_location::current()) {
-  return static_cast<int>(detail::warp_collective(detail::WarpOp::any, mask, predicate != 0 ? 1 : 0, 0, where));
+inline int __any_sync(unsigned mask, int predicate,
+                      std::source_location where = std::source_location::current()) {
+  return static_cast<int>(
+      detail::warp_collective(detail::WarpOp::any, mask, predicate != 0 ? 1 : 0, 0, where));
 }
-inline int __all_sync(unsigned mask, int predicate, std::source_location where = std::source_location::current()) {
-  return static_cast<int>(detail::warp_collective(detail::WarpOp::all, mask, predicate != 0 ? 1 : 0, 0, where));
+inline int __all_sync(unsigned mask, int predicate,
+                      std::source_location where = std::source_location::current()) {
+  return static_cast<int>(
+      detail::warp_collective(detail::WarpOp::all, mask, predicate != 0 ? 1 : 0, 0, where));
 }
 
 namespace detail {
@@ -71,7 +78,8 @@ inline unsigned lane_id() { return current_thread->lane; }
 
 inline unsigned checked_width(int width, std::source_location where) {
   if (width < 1 || width > warpSize || (width & (width - 1)) != 0) {
-    fail_thread("a shuffle's width must be 1, 2, 4, 8, 16 or 32, not " + std::to_string(width), where);
+    report_failure("a shuffle's width must be 1, 2, 4, 8, 16 or 32, not " + std::to_string(width), where);
+    abandon_thread();
   }
   return static_cast<unsigned>(width);
 }
@@ -83,8 +91,8 @@ T shuffle(WarpOp op, unsigned mask, const T& value, unsigned source, std::source
 
 }  // namespace detail
 
-// Source lanes as the PTX manual defines them for shfl.sync: operands are taken modulo 32, and a lane whose source
-// is outside its segment keeps its own value.
+// Source lanes as the PTX manual defines them for shfl.sync: operands are taken modulo 32, and a lane whose
+// source is outside its segment keeps its own value.
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
               std::source_location where = std::source_location::current()) {
@@ -107,7 +115,8 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
   const unsigned segment = detail::checked_width(width, where) - 1;
   const unsigned lane = detail::lane_id();
   const unsigned target = lane + (delta & 31u);
-  return detail::shuffle(detail::WarpOp::shuffle_down, mask, value, target <= (lane | segment) ? target : lane, where);
+  return detail::shuffle(detail::WarpOp::shuffle_down, mask, value,
+                         target <= (lane | segment) ? target : lane, where);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
@@ -115,12 +124,14 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   const unsigned segment = detail::checked_width(width, where) - 1;
   const unsigned lane = detail::lane_id();
   const unsigned target = lane ^ (static_cast<unsigned>(lane_mask) & 31u);
-  return detail::shuffle(detail::WarpOp::shuffle_xor, mask, value, target <= (lane | segment) ? target : lane, where);
+  return detail::shuffle(detail::WarpOp::shuffle_xor, mask, value, target <= (lane | segment) ? target : lane,
+                         where);
 }
 
 // 32- and 64-bit values, compared bit for bit.
 template <class T>
-unsigned __match_any_sync(unsigned mask, T value, std::source_location where = std::source_location::current()) {
+unsigned __match_any_sync(unsigned mask, T value,
+                          std::source_location where = std::source_location::current()) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
   return static_cast<unsigned>(
       detail::warp_collective(detail::WarpOp::match_any, mask, detail::to_bits(value), 0, where));
@@ -135,11 +146,11 @@ unsigned __match_all_sync(unsigned mask, T value, int* predicate,
   return lanes;
 }
 
-#define ROOFTILE_SIM_REDUCE(T, name, op)                                                                     \
-  inline T __reduce_##name##_sync(unsigned mask, T value,                                                    \
-                                  std::source_location where = std::source_location::current()) {            \
-    return static_cast<T>(static_cast<std::uint32_t>(                                                        \
-        detail::warp_collective(detail::WarpOp::op, mask, static_cast<std::uint32_t>(value), 0, where)));    \
+#define ROOFTILE_SIM_REDUCE(T, name, op)                                                                  \
+  inline T __reduce_##name##_sync(unsigned mask, T value,                                                 \
+                                  std::source_location where = std::source_location::current()) {         \
+    return static_cast<T>(static_cast<std::uint32_t>(                                                     \
+        detail::warp_collective(detail::WarpOp::op, mask, static_cast<std::uint32_t>(value), 0, where))); \
   }
 ROOFTILE_SIM_REDUCE(unsigned, add, add_unsigned)
 ROOFTILE_SIM_REDUCE(unsigned, min, min_unsigned)
@@ -158,3 +169,4 @@ inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 }  // namespace rooftile::simt
+// NOLINTEND(bugprone-reserved-identifier)

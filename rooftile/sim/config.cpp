@@ -16,8 +16,9 @@ Result<std::uint64_t> parse_number(std::string_view name, std::string_view text,
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (text.empty() || error != std::errc() || stop != end || value < low || value > high) {
-    return invalid_argument(std::string(name) + " is \"" + std::string(text) + "\": give a whole number from " +
-                            std::to_string(low) + " to " + std::to_string(high));
+    return invalid_argument(std::string(name) + " is \"" + std::string(text) +
+                            "\": give a whole number from " + std::to_string(low) + " to " +
+                            std::to_string(high));
   }
   return value;
 }
@@ -29,7 +30,8 @@ Result<ExecutorConfig> config_from_environment() {
     if (!status.ok()) return invalid_argument("ROOFTILE_SIM_ORDER: " + status.rule());
   }
   if (const char* workers = std::getenv("ROOFTILE_SIM_WORKERS")) {
-    ROOFTILE_TRY_ASSIGN(const std::uint64_t count, parse_number("ROOFTILE_SIM_WORKERS", workers, 0, kMaxWorkers));
+    ROOFTILE_TRY_ASSIGN(const std::uint64_t count,
+                        parse_number("ROOFTILE_SIM_WORKERS", workers, 0, kMaxWorkers));
     config.workers = static_cast<int>(count);
   }
   if (const char* watchdog = std::getenv("ROOFTILE_SIM_WATCHDOG_MS")) {
@@ -75,12 +77,13 @@ Result<ExecutorConfig> executor_config() {
 
 Status set_executor_config(const ExecutorConfig& config) {
   if (config.workers < 0 || config.workers > kMaxWorkers) {
-    return invalid_argument("the simulated SM runs on 0 (all) to " + std::to_string(kMaxWorkers) + " workers, not " +
-                            std::to_string(config.workers));
+    return invalid_argument("the simulated SM runs on 0 (all) to " + std::to_string(kMaxWorkers) +
+                            " workers, not " + std::to_string(config.workers));
   }
   if (config.watchdog < std::chrono::milliseconds(1) || config.watchdog > kMaxWatchdog) {
-    return invalid_argument("the watchdog of the simulated SM takes 1 ms to " + std::to_string(kMaxWatchdog.count()) +
-                            " ms, not " + std::to_string(config.watchdog.count()));
+    return invalid_argument("the watchdog of the simulated SM takes 1 ms to " +
+                            std::to_string(kMaxWatchdog.count()) + " ms, not " +
+                            std::to_string(config.watchdog.count()));
   }
   const std::scoped_lock lock(g_config_mutex);
   stored_config() = config;

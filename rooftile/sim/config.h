@@ -1,8 +1,8 @@
 // How the simulated SM runs blocks and lanes. For hosts: no CUDA names in here.
 //
-// Environment, read at the first launch: ROOFTILE_SIM_ORDER=forward|reversed|random:SEED, ROOFTILE_SIM_WORKERS=N,
-// ROOFTILE_SIM_WATCHDOG_MS=N. A value that does not parse fails every launch until it is mended or replaced by
-// set_executor_config().
+// Environment, read at the first launch: ROOFTILE_SIM_ORDER=forward|reversed|random:SEED,
+// ROOFTILE_SIM_WORKERS=N, ROOFTILE_SIM_WATCHDOG_MS=N. A value that does not parse fails every launch until it
+// is mended or replaced by set_executor_config().
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@
 
 namespace rooftile::simt {
 
-// Who runs first among threads that may run. A kernel with a missing barrier is often right in one order and wrong
-// in another, so tests run in several.
+// Who runs first among threads that may run. A kernel with a missing barrier is often right in one order and
+// wrong in another, so tests run in several.
 enum class LaneOrder : std::uint8_t { forward, reversed, random };
 
 struct ExecutorConfig {
   LaneOrder order = LaneOrder::forward;
-  std::uint64_t seed = 0;                    // of LaneOrder::random; the same seed gives the same order in every block
-  int workers = 0;                           // OS threads that run blocks; 0: as many as the machine has, at most 16
+  std::uint64_t seed = 0;  // of LaneOrder::random; the same seed gives the same order in every block
+  int workers = 0;         // OS threads that run blocks; 0: as many as the machine has, at most 16
   std::chrono::milliseconds watchdog{10000};  // polling without progress for so long ends the launch
 };
 

@@ -23,7 +23,9 @@ inline unsigned long long grid_blocks() {
 class grid_group {
  public:
   // Every thread of the grid must call it: a block in which a thread has returned never gets past it.
-  void sync(std::source_location where = std::source_location::current()) const { detail::grid_barrier(where); }
+  void sync(std::source_location where = std::source_location::current()) const {
+    detail::grid_barrier(where);
+  }
   [[nodiscard]] bool is_valid() const { return detail::current_block->cooperative; }
   [[nodiscard]] unsigned long long block_rank() const {
     const uint3& index = detail::block_index();
@@ -57,7 +59,8 @@ inline thread_block this_thread_block() { return {}; }
 // kSize consecutive lanes of a warp.
 template <unsigned kSize>
 class thread_block_tile {
-  static_assert(kSize >= 1 && kSize <= 32 && (kSize & (kSize - 1)) == 0, "tiles are powers of two within a warp");
+  static_assert(kSize >= 1 && kSize <= 32 && (kSize & (kSize - 1)) == 0,
+                "tiles are powers of two within a warp");
 
  public:
   [[nodiscard]] unsigned thread_rank() const { return detail::current_thread->lane % kSize; }
@@ -80,7 +83,8 @@ class thread_block_tile {
     return __shfl_down_sync(mask(), value, delta, static_cast<int>(kSize), where);
   }
   template <class T>
-  T shfl_xor(T value, unsigned lane_mask, std::source_location where = std::source_location::current()) const {
+  T shfl_xor(T value, unsigned lane_mask,
+             std::source_location where = std::source_location::current()) const {
     return __shfl_xor_sync(mask(), value, static_cast<int>(lane_mask), static_cast<int>(kSize), where);
   }
   // Bit i is the tile's thread i.

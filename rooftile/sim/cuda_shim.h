@@ -1,10 +1,10 @@
-// The CUDA names that kernel sources use, for a host compiler. Names live in rooftile::simt, so that other parts of
-// the program may include CUDA's own headers; qualifiers and built-in variables are macros.
+// The CUDA names that kernel sources use, for a host compiler. Names live in rooftile::simt, so that other
+// parts of the program may include CUDA's own headers; qualifiers and built-in variables are macros.
 //
 // Not modelled: textures and surfaces, clusters, inline PTX (wrappers of device/ have a host body), dynamic
-// parallelism, streams (a launch returns when it has finished). Dynamic shared memory is poisoned before each block;
-// static shared memory keeps what the OS thread's last block left in it. One block of an OS thread runs at a time,
-// so a __shared__ variable is a static thread_local one.
+// parallelism, streams (a launch returns when it has finished). Dynamic shared memory is poisoned before each
+// block; static shared memory keeps what the OS thread's last block left in it. One block of an OS thread
+// runs at a time, so a __shared__ variable is a static thread_local one.
 #pragma once
 
 // Included before the qualifier macros: libstdc++ spells attributes with some of these names.
@@ -46,4 +46,5 @@
 #define gridDim (::rooftile::simt::detail::grid_extent())
 
 // T* name: the launch's dynamic shared memory, aligned to 1024 bytes.
-#define ROOFTILE_DYN_SHARED(T, name) T* const name = static_cast<T*>(::rooftile::simt::detail::dynamic_shared())
+#define ROOFTILE_DYN_SHARED(T, name) \
+  T* const name = static_cast<T*>(::rooftile::simt::detail::dynamic_shared())

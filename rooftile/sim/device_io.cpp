@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -28,20 +29,24 @@ void __assert_fail(const char* assertion, const char* file, unsigned line, const
   if (detail::current_thread == nullptr) ::__assert_fail(assertion, file, line, function);
   const std::string_view path = file;
   const std::size_t slash = path.rfind('/');
-  detail::fail_thread(std::string("assertion `") + assertion + "' failed at " +
-                              std::string(slash == std::string_view::npos ? path : path.substr(slash + 1)) + ":" +
-                              std::to_string(line));
+  detail::report_failure(std::string("assertion `") + assertion + "' failed at " +
+                         std::string(slash == std::string_view::npos ? path : path.substr(slash + 1)) + ":" +
+                         std::to_string(line));
+  detail::abandon_thread();
 }
 
 namespace detail {
 
 void misaligned_access(const void* destination, const void* source, std::size_t bytes) {
   if (current_thread == nullptr) return;
-  const auto off = [bytes](const void* address) { return reinterpret_cast<std::uintptr_t>(address) & (bytes - 1); };
-  fail_thread("misaligned access: " + std::to_string(bytes) + " bytes at once " +
-                      (off(source) != 0 ? "from an address that is " + std::to_string(off(source))
-                                        : "to an address that is " + std::to_string(off(destination))) +
-                      " bytes past a multiple of " + std::to_string(bytes));
+  const auto off = [bytes](const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address) & (bytes - 1);
+  };
+  report_failure("misaligned access: " + std::to_string(bytes) + " bytes at once " +
+                 (off(source) != 0 ? "from an address that is " + std::to_string(off(source))
+                                   : "to an address that is " + std::to_string(off(destination))) +
+                 " bytes past a multiple of " + std::to_string(bytes));
+  abandon_thread();
 }
 
 }  // namespace detail

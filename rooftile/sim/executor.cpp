@@ -39,7 +39,8 @@ class Helpers {
     }
   }
 
-  // Starts the first `runners.size()` helpers on the grid. Precondition: grown to that many, and none is at work.
+  // Starts the first `runners.size()` helpers on the grid. Precondition: grown to that many, and none is at
+  // work.
   void start(GridRun& grid, std::vector<BlockRunner*> runners) {
     {
       const std::scoped_lock lock(mutex_);
@@ -108,8 +109,9 @@ class Executor {
 
   Status run_independent(GridRun& grid) {
     const unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
-    const std::uint64_t workers = grid.config.workers > 0 ? static_cast<std::uint64_t>(grid.config.workers)
-                                                          : std::min<std::uint64_t>(hardware, kDefaultMaxWorkers);
+    const std::uint64_t workers = grid.config.workers > 0
+                                      ? static_cast<std::uint64_t>(grid.config.workers)
+                                      : std::min<std::uint64_t>(hardware, kDefaultMaxWorkers);
     const auto used = static_cast<std::size_t>(std::min(workers, grid.blocks));
     ROOFTILE_TRY(reserve(grid, used));
     helpers_.grow_to(used - 1);
@@ -131,9 +133,10 @@ class Executor {
       try {
         threads.emplace_back([&grid, &runner = runners_[i], i] { runner.run_cooperative_block(grid, i); });
       } catch (const std::exception& error) {
-        started = Status::error(StatusCode::out_of_memory,
-                                "the simulated SM cannot start an OS thread for each of " + std::to_string(count) +
-                                    " cooperative blocks (" + error.what() + "): launch fewer blocks");
+        started =
+            Status::error(StatusCode::out_of_memory,
+                          "the simulated SM cannot start an OS thread for each of " + std::to_string(count) +
+                              " cooperative blocks (" + error.what() + "): launch fewer blocks");
         grid.fail(i, ": not started");
       }
     }
@@ -152,15 +155,16 @@ Status check_shape(const GridShape& shape) {
   const dim3 grid = shape.grid;
   const dim3 block = shape.block;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0) {
-    return invalid_argument("a launch needs at least one block and one thread, not grid " + text(grid) + " block " +
-                            text(block) + ": handle empty input before the launch");
+    return invalid_argument("a launch needs at least one block and one thread, not grid " + text(grid) +
+                            " block " + text(block) + ": handle empty input before the launch");
   }
   if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535) {
     return invalid_argument("grid " + text(grid) + " is larger than (2147483647,65535,65535)");
   }
   if (block.x > 1024 || block.y > 1024 || block.z > 64 ||
       std::uint64_t{block.x} * block.y * block.z > kMaxBlockThreads) {
-    return invalid_argument("block " + text(block) + " is larger than (1024,1024,64) or than 1024 threads in all");
+    return invalid_argument("block " + text(block) +
+                            " is larger than (1024,1024,64) or than 1024 threads in all");
   }
   if (shape.dynamic_shared_bytes > kMaxDynamicSharedBytes) {
     return invalid_argument(std::to_string(shape.dynamic_shared_bytes) +
@@ -170,10 +174,10 @@ Status check_shape(const GridShape& shape) {
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (shape.cooperative && (blocks > kMaxCooperativeBlocks || blocks * threads > kMaxCooperativeThreads)) {
-    return unsupported("a cooperative launch of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) +
-                       " threads is more than the simulated SM holds at once (" +
-                       std::to_string(kMaxCooperativeBlocks) + " blocks, " + std::to_string(kMaxCooperativeThreads) +
-                       " threads): launch fewer");
+    return unsupported("a cooperative launch of " + std::to_string(blocks) + " blocks of " +
+                       std::to_string(threads) + " threads is more than the simulated SM holds at once (" +
+                       std::to_string(kMaxCooperativeBlocks) + " blocks, " +
+                       std::to_string(kMaxCooperativeThreads) + " threads): launch fewer");
   }
   return {};
 }
@@ -189,8 +193,9 @@ Status run_grid(const GridShape& shape, const KernelCall& kernel) {
   try {
     return Executor::instance().run(shape, kernel, config);
   } catch (const std::exception& error) {
-    return Status::error(StatusCode::out_of_memory,
-                         std::string("the simulated SM ran out of host memory or threads (") + error.what() + ")");
+    return Status::error(
+        StatusCode::out_of_memory,
+        std::string("the simulated SM ran out of host memory or threads (") + error.what() + ")");
   }
 }
 

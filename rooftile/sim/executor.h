@@ -1,8 +1,9 @@
 // Runs a kernel on the simulated SM.
 //
-// One OS thread runs a block at a time, one fiber per CUDA thread. Blocks start in index order, each on an OS thread
-// that runs it to its end: waiting for an earlier block makes progress, waiting for a later one may not. A
-// cooperative launch holds one OS thread per block, all at once. Launches are serialised, whoever makes them.
+// One OS thread runs a block at a time, one fiber per CUDA thread. Blocks start in index order, each on an OS
+// thread that runs it to its end: waiting for an earlier block makes progress, waiting for a later one may
+// not. A cooperative launch holds one OS thread per block, all at once. Launches are serialised, whoever
+// makes them.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ struct KernelCall {
 };
 
 // Returns when every block has finished, or when one has failed: an assertion, a trap, a misused barrier or
-// collective, a deadlock, polling without progress. Of several failed blocks the first by index is reported. The
-// next launch works.
+// collective, a deadlock, polling without progress. Of several failed blocks the first by index is reported.
+// The next launch works.
 [[nodiscard]] Status run_grid(const GridShape& shape, const KernelCall& kernel);
 
 }  // namespace rooftile::simt

@@ -18,8 +18,8 @@ std::size_t page_bytes() {
   return bytes;
 }
 
-// Stacks start at different cache sets: threads of a block touch the same depth of their stacks in turn, and equal
-// addresses modulo a page would evict each other.
+// Stacks start at different cache sets: threads of a block touch the same depth of their stacks in turn, and
+// equal addresses modulo a page would evict each other.
 constexpr std::size_t kColours = 16;
 constexpr std::size_t kColourBytes = 192;
 
@@ -32,19 +32,21 @@ FiberPool::~FiberPool() {
 Status FiberPool::reserve(std::size_t count) {
   if (count <= fibers_.size()) return {};
   const std::size_t missing = count - fibers_.size();
-  // The lowest page of each stack stays inaccessible, so that an overflow faults and does not corrupt a neighbour.
+  // The lowest page of each stack stays inaccessible, so that an overflow faults and does not corrupt a
+  // neighbour.
   const std::size_t stride = kStackBytes + page_bytes();
-  const Slab slab{mmap(nullptr, missing * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
-                  missing * stride};
+  const Slab slab{
+      mmap(nullptr, missing * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+      missing * stride};
   const auto failed = [] {
     return Status::error(StatusCode::out_of_memory,
-                         std::string("the simulated SM cannot map its thread stacks (") + std::strerror(errno) +
-                             "): use fewer threads, or raise vm.max_map_count");
+                         std::string("the simulated SM cannot map its thread stacks (") +
+                             std::strerror(errno) + "): use fewer threads, or raise vm.max_map_count");
   };
   if (slab.memory == MAP_FAILED) return failed();
   for (std::size_t i = 0; i < missing; ++i) {
-    if (mprotect(static_cast<char*>(slab.memory) + i * stride + page_bytes(), kStackBytes, PROT_READ | PROT_WRITE) !=
-        0) {
+    if (mprotect(static_cast<char*>(slab.memory) + i * stride + page_bytes(), kStackBytes,
+                 PROT_READ | PROT_WRITE) != 0) {
       const Status status = failed();
       munmap(slab.memory, slab.bytes);
       return status;
@@ -82,7 +84,6 @@ void FiberPool::prepare(Fiber& fiber) const {
 #endif
   char* top = static_cast<char*>(const_cast<void*>(context.stack_bottom)) + context.stack_bytes;
   context.handle = boost::context::detail::make_fcontext(top, context.stack_bytes, entry_);
-  context.fake_stack = nullptr;
   fiber.epoch = epoch_;
 }
 

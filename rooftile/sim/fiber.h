@@ -25,7 +25,7 @@ struct Context {
   // For AddressSanitizer, which has to be told whose stack is in use.
   const void* stack_bottom = nullptr;
   std::size_t stack_bytes = 0;
-  void* fake_stack = nullptr;
+  void* fake_stack = nullptr;  // kept when a fiber starts anew: its memory is reused
 };
 
 // Called on a stack that has just been switched to.
@@ -66,7 +66,8 @@ class FiberPool {
   // Forgets what all fibers were doing: they start anew, on whatever OS thread takes them.
   void reset(Entry entry);
 
-  // Precondition: fewer than the reserved number are taken. Prefers the one given back last: its stack is in cache.
+  // Precondition: fewer than the reserved number are taken. Prefers the one given back last: its stack is in
+  // cache.
   Fiber& take();
   void give_back(Fiber& fiber) { free_.push_back(&fiber); }
 

@@ -5,9 +5,7 @@
 namespace rooftile::simt::detail {
 namespace {
 
-constexpr std::uint64_t volume(dim3 extents) {
-  return std::uint64_t{extents.x} * extents.y * extents.z;
-}
+constexpr std::uint64_t volume(dim3 extents) { return std::uint64_t{extents.x} * extents.y * extents.z; }
 
 }  // namespace
 
@@ -22,7 +20,8 @@ std::string describe(uint3 index) {
   return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," + std::to_string(index.z) + ")";
 }
 
-GridRun::GridRun(const GridShape& grid_shape, const KernelCall& kernel_call, const ExecutorConfig& executor_config)
+GridRun::GridRun(const GridShape& grid_shape, const KernelCall& kernel_call,
+                 const ExecutorConfig& executor_config)
     : shape(grid_shape),
       kernel(kernel_call),
       config(executor_config),
@@ -89,8 +88,9 @@ void GridRun::block_finished(std::uint64_t block) {
   last_finished_ = block;
   if (grid_arrived_ > 0 && !failed()) {
     fail_locked(block,
-                ": deadlock: returned, while " + std::to_string(grid_arrived_) + " of " + std::to_string(blocks) +
-                    " blocks wait for it at grid.sync() (" + describe(grid_where_) + ")",
+                ": deadlock: returned, while " + std::to_string(grid_arrived_) + " of " +
+                    std::to_string(blocks) + " blocks wait for it at grid.sync() (" + describe(grid_where_) +
+                    ")",
                 StatusCode::device_error);
   }
 }

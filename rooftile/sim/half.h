@@ -3,6 +3,7 @@
 
 #include "rooftile/sim/real16.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 namespace rooftile::simt {
 
 using __half = detail::Real16<Float16>;
@@ -36,3 +37,4 @@ inline __half2 __high2half2(__half2 a) { return {a.y, a.y}; }
 inline __half2 __lowhigh2highlow(__half2 a) { return {a.y, a.x}; }
 
 }  // namespace rooftile::simt
+// NOLINTEND(bugprone-reserved-identifier)

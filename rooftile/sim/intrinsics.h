@@ -11,6 +11,7 @@
 
 #include "rooftile/sim/thread.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 namespace rooftile::simt {
 
 // Bits.
@@ -19,7 +20,9 @@ inline int __popcll(unsigned long long a) { return std::popcount(a); }
 inline int __clz(int a) { return std::countl_zero(static_cast<unsigned>(a)); }
 inline int __clzll(long long a) { return std::countl_zero(static_cast<unsigned long long>(a)); }
 inline int __ffs(int a) { return a == 0 ? 0 : std::countr_zero(static_cast<unsigned>(a)) + 1; }
-inline int __ffsll(long long a) { return a == 0 ? 0 : std::countr_zero(static_cast<unsigned long long>(a)) + 1; }
+inline int __ffsll(long long a) {
+  return a == 0 ? 0 : std::countr_zero(static_cast<unsigned long long>(a)) + 1;
+}
 inline unsigned __brev(unsigned a) {
   a = (a >> 1 & 0x55555555u) | (a & 0x55555555u) << 1;
   a = (a >> 2 & 0x33333333u) | (a & 0x33333333u) << 2;
@@ -27,9 +30,11 @@ inline unsigned __brev(unsigned a) {
   return __builtin_bswap32(a);
 }
 inline unsigned long long __brevll(unsigned long long a) {
-  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(a))) << 32 | __brev(static_cast<unsigned>(a >> 32));
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(a))) << 32 |
+         __brev(static_cast<unsigned>(a >> 32));
 }
-// Byte i of the result is the byte of y:x that nibble i of the selector names; bit 3 of a nibble replicates the sign.
+// Byte i of the result is the byte of y:x that nibble i of the selector names; bit 3 of a nibble replicates
+// the sign.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(y) << 32 | x;
   unsigned result = 0;
@@ -68,7 +73,9 @@ inline long long __mul64hi(long long a, long long b) {
 // The low 32 bits of the product of the operands' low 24.
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 inline int __mul24(int a, int b) {
-  const auto extend = [](int v) { return static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(v) << 8) >> 8); };
+  const auto extend = [](int v) {
+    return static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(v) << 8) >> 8);
+  };
   return static_cast<int>(extend(a) * extend(b));
 }
 inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a > b ? a - b : b - a) + c; }
@@ -80,7 +87,8 @@ inline unsigned __sad(int a, int b, unsigned c) {
 inline int __dp4a(int a, int b, int c) {
   auto sum = static_cast<unsigned>(c);
   for (int i = 0; i < 4; ++i) {
-    sum += static_cast<unsigned>(static_cast<std::int8_t>(a >> (8 * i)) * static_cast<std::int8_t>(b >> (8 * i)));
+    sum += static_cast<unsigned>(static_cast<std::int8_t>(a >> (8 * i)) *
+                                 static_cast<std::int8_t>(b >> (8 * i)));
   }
   return static_cast<int>(sum);
 }
@@ -116,10 +124,10 @@ Integer saturate_to(Float rounded) {
 }
 }  // namespace detail
 
-#define ROOFTILE_SIM_TO_INTEGER(From, from, To, to)                                                         \
-  inline To __##from##2##to##_rn(From a) { return detail::saturate_to<To>(std::nearbyint(a)); }             \
-  inline To __##from##2##to##_rz(From a) { return detail::saturate_to<To>(std::trunc(a)); }                 \
-  inline To __##from##2##to##_ru(From a) { return detail::saturate_to<To>(std::ceil(a)); }                  \
+#define ROOFTILE_SIM_TO_INTEGER(From, from, To, to)                                             \
+  inline To __##from##2##to##_rn(From a) { return detail::saturate_to<To>(std::nearbyint(a)); } \
+  inline To __##from##2##to##_rz(From a) { return detail::saturate_to<To>(std::trunc(a)); }     \
+  inline To __##from##2##to##_ru(From a) { return detail::saturate_to<To>(std::ceil(a)); }      \
   inline To __##from##2##to##_rd(From a) { return detail::saturate_to<To>(std::floor(a)); }
 ROOFTILE_SIM_TO_INTEGER(float, float, int, int)
 ROOFTILE_SIM_TO_INTEGER(float, float, unsigned, uint)
@@ -143,10 +151,14 @@ inline float __double2float_rn(double a) { return static_cast<float>(a); }
 // Cache hints: plain accesses.
 #define ROOFTILE_SIM_LOAD(name) \
   template <class T>            \
-  T name(const T* address) { return *address; }
-#define ROOFTILE_SIM_STORE(name) \
-  template <class T>             \
-  void name(T* address, std::type_identity_t<T> value) { *address = value; }
+  T name(const T* address) {    \
+    return *address;            \
+  }
+#define ROOFTILE_SIM_STORE(name)                         \
+  template <class T>                                     \
+  void name(T* address, std::type_identity_t<T> value) { \
+    *address = value;                                    \
+  }
 ROOFTILE_SIM_LOAD(__ldg)
 ROOFTILE_SIM_LOAD(__ldca)
 ROOFTILE_SIM_LOAD(__ldcg)
@@ -162,7 +174,8 @@ ROOFTILE_SIM_STORE(__stwt)
 
 // Clocks count nanoseconds of the host.
 inline long long clock64() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 inline int clock() { return static_cast<int>(clock64()); }
@@ -173,3 +186,4 @@ inline void __nanosleep(unsigned, std::source_location where = std::source_locat
 }
 
 }  // namespace rooftile::simt
+// NOLINTEND(bugprone-reserved-identifier)

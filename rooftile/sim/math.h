@@ -1,5 +1,5 @@
-// Device maths that the host's <math.h> lacks. The fast forms are the accurate ones here: a kernel's tolerance has to
-// allow for the GPU's error, which the simulated SM does not show.
+// Device maths that the host's <math.h> lacks. The fast forms are the accurate ones here: a kernel's
+// tolerance has to allow for the GPU's error, which the simulated SM does not show.
 #pragma once
 
 #include <math.h>  // NOLINT(modernize-deprecated-headers): kernels call sqrtf and its kin without std::
@@ -7,6 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 namespace rooftile::simt {
 
 inline float __expf(float a) { return std::exp(a); }
@@ -51,8 +52,7 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 
 // CUDA's min and max take mixed arithmetic types; of floats, NaN loses against a number.
 template <class A, class B>
-  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
-constexpr std::common_type_t<A, B> min(A a, B b) {
+requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>) constexpr std::common_type_t<A, B> min(A a, B b) {
   using T = std::common_type_t<A, B>;
   const T x = static_cast<T>(a);
   const T y = static_cast<T>(b);
@@ -63,8 +63,7 @@ constexpr std::common_type_t<A, B> min(A a, B b) {
   return y < x ? y : x;
 }
 template <class A, class B>
-  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
-constexpr std::common_type_t<A, B> max(A a, B b) {
+requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>) constexpr std::common_type_t<A, B> max(A a, B b) {
   using T = std::common_type_t<A, B>;
   const T x = static_cast<T>(a);
   const T y = static_cast<T>(b);
@@ -76,3 +75,4 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
 }
 
 }  // namespace rooftile::simt
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,8 +1,8 @@
 // What __half and __nv_bfloat16 have in common: 16-bit storage, arithmetic in float, rounded once.
 //
-// The sum, product, quotient and root of two such numbers, computed in float and rounded again, equal the correctly
-// rounded ones: float has more than twice their digits plus two (Figueroa 1995). The fused multiply-add needs more,
-// and rounds its exact value to odd in double first (Boldo, Melquiond 2008).
+// The sum, product, quotient and root of two such numbers, computed in float and rounded again, equal the
+// correctly rounded ones: float has more than twice their digits plus two (Figueroa 1995). The fused
+// multiply-add needs more, and rounds its exact value to odd in double first (Boldo, Melquiond 2008).
 #pragma once
 
 #include <bit>
@@ -14,6 +14,7 @@
 #include "rooftile/core/dtype.h"
 #include "rooftile/sim/vector_types.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 namespace rooftile::simt::detail {
 
 template <class Storage>
@@ -30,14 +31,15 @@ struct Real16 {
   std::uint16_t bits;
 
   Real16() = default;
-  Real16(float value) : bits(storage_from<Storage>(value).bits) {}   // NOLINT(google-explicit-constructor)
-  Real16(double value) : bits(storage_from<Storage>(value).bits) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor): implicit, as CUDA's are
+  Real16(float value) : bits(storage_from<Storage>(value).bits) {}
+  Real16(double value) : bits(storage_from<Storage>(value).bits) {}
   template <class Integer>
-    requires std::is_integral_v<Integer>
-  Real16(Integer value)  // NOLINT(google-explicit-constructor)
+  requires std::is_integral_v<Integer> Real16(Integer value)
       : bits(storage_from<Storage>(static_cast<double>(value)).bits) {}
 
-  operator float() const { return to_float(Storage{bits}); }  // NOLINT(google-explicit-constructor)
+  operator float() const { return to_float(Storage{bits}); }
+  // NOLINTEND(google-explicit-constructor)
 
   static Real16 from_bits(std::uint16_t bits) {
     Real16 value;
@@ -80,8 +82,8 @@ struct alignas(4) Real16x2 {
   Real16x2& operator*=(Real16x2 other) { return *this = *this * other; }
 };
 
-// a * b + c in double, its last bit set where it is not exact, so that a further rounding decides as from the exact
-// value. Precondition: a * b is exact in double.
+// a * b + c in double, its last bit set where it is not exact, so that a further rounding decides as from the
+// exact value. Precondition: a * b is exact in double.
 inline double multiply_add_to_odd(double a, double b, double c) {
   const double product = a * b;
   const double sum = product + c;
@@ -97,32 +99,40 @@ inline double multiply_add_to_odd(double a, double b, double c) {
 
 namespace rooftile::simt {
 
-// One number, or the same to both halves of a pair: CUDA overloads these for __half and __nv_bfloat16 and, with a 2
-// in the name, for their pairs.
-#define ROOFTILE_SIM_UNARY(name, body)                                                              \
-  template <class S>                                                                                \
-  detail::Real16<S> name(detail::Real16<S> a) { return body; }
-#define ROOFTILE_SIM_UNARY_WITH_PAIR(name, name2, body)                                             \
-  ROOFTILE_SIM_UNARY(name, body)                                                                    \
-  template <class S>                                                                                \
-  detail::Real16x2<S> name2(detail::Real16x2<S> a) { return {name(a.x), name(a.y)}; }
-#define ROOFTILE_SIM_BINARY_WITH_PAIR(name, name2, body)                                            \
-  template <class S>                                                                                \
-  detail::Real16<S> name(detail::Real16<S> a, detail::Real16<S> b) { return body; }                 \
-  template <class S>                                                                                \
-  detail::Real16x2<S> name2(detail::Real16x2<S> a, detail::Real16x2<S> b) {                         \
-    return {name(a.x, b.x), name(a.y, b.y)};                                                        \
+// One number, or the same to both halves of a pair: CUDA overloads these for __half and __nv_bfloat16 and,
+// with a 2 in the name, for their pairs.
+#define ROOFTILE_SIM_UNARY(name, body)          \
+  template <class S>                            \
+  detail::Real16<S> name(detail::Real16<S> a) { \
+    return body;                                \
   }
-#define ROOFTILE_SIM_COMPARE(name, body)                                                            \
-  template <class S>                                                                                \
-  bool name(detail::Real16<S> a, detail::Real16<S> b) { return body; }
+#define ROOFTILE_SIM_UNARY_WITH_PAIR(name, name2, body) \
+  ROOFTILE_SIM_UNARY(name, body)                        \
+  template <class S>                                    \
+  detail::Real16x2<S> name2(detail::Real16x2<S> a) {    \
+    return {name(a.x), name(a.y)};                      \
+  }
+#define ROOFTILE_SIM_BINARY_WITH_PAIR(name, name2, body)                    \
+  template <class S>                                                        \
+  detail::Real16<S> name(detail::Real16<S> a, detail::Real16<S> b) {        \
+    return body;                                                            \
+  }                                                                         \
+  template <class S>                                                        \
+  detail::Real16x2<S> name2(detail::Real16x2<S> a, detail::Real16x2<S> b) { \
+    return {name(a.x, b.x), name(a.y, b.y)};                                \
+  }
+#define ROOFTILE_SIM_COMPARE(name, body)                \
+  template <class S>                                    \
+  bool name(detail::Real16<S> a, detail::Real16<S> b) { \
+    return body;                                        \
+  }
 
 ROOFTILE_SIM_BINARY_WITH_PAIR(__hadd, __hadd2, a + b)
 ROOFTILE_SIM_BINARY_WITH_PAIR(__hadd_rn, __hadd2_rn, a + b)
 ROOFTILE_SIM_BINARY_WITH_PAIR(__hsub, __hsub2, a - b)
 ROOFTILE_SIM_BINARY_WITH_PAIR(__hsub_rn, __hsub2_rn, a - b)
-ROOFTILE_SIM_BINARY_WITH_PAIR(__hmul, __hmul2, a * b)
-ROOFTILE_SIM_BINARY_WITH_PAIR(__hmul_rn, __hmul2_rn, a * b)
+ROOFTILE_SIM_BINARY_WITH_PAIR(__hmul, __hmul2, a* b)
+ROOFTILE_SIM_BINARY_WITH_PAIR(__hmul_rn, __hmul2_rn, a* b)
 ROOFTILE_SIM_BINARY_WITH_PAIR(__hdiv, __h2div, a / b)
 // NaN loses against a number, as in fmin and fmax; the _nan forms keep it.
 ROOFTILE_SIM_BINARY_WITH_PAIR(__hmin, __hmin2, std::fmin(a.wide(), b.wide()))
@@ -145,7 +155,7 @@ ROOFTILE_SIM_UNARY_WITH_PAIR(hceil, h2ceil, std::ceil(a.wide()))
 ROOFTILE_SIM_UNARY_WITH_PAIR(hrint, h2rint, std::nearbyint(a.wide()))
 ROOFTILE_SIM_UNARY_WITH_PAIR(htrunc, h2trunc, std::trunc(a.wide()))
 ROOFTILE_SIM_COMPARE(__heq, a == b)
-ROOFTILE_SIM_COMPARE(__hne, a < b || a > b)  // false for NaN: the ordered form
+ROOFTILE_SIM_COMPARE(__hne, a<b || a> b)  // false for NaN: the ordered form
 ROOFTILE_SIM_COMPARE(__hneu, a != b)
 ROOFTILE_SIM_COMPARE(__hlt, a < b)
 ROOFTILE_SIM_COMPARE(__hle, a <= b)
@@ -165,7 +175,9 @@ detail::Real16x2<S> __hfma2(detail::Real16x2<S> a, detail::Real16x2<S> b, detail
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 template <class S>
-bool __hisnan(detail::Real16<S> a) { return a != a; }
+bool __hisnan(detail::Real16<S> a) {
+  return a != a;
+}
 template <class S>
 int __hisinf(detail::Real16<S> a) {
   return std::isinf(a.wide()) ? (a.wide() > 0 ? 1 : -1) : 0;
@@ -173,8 +185,13 @@ int __hisinf(detail::Real16<S> a) {
 
 // Pairs: x is the low half.
 template <class S>
-float __low2float(detail::Real16x2<S> a) { return a.x.wide(); }
+float __low2float(detail::Real16x2<S> a) {
+  return a.x.wide();
+}
 template <class S>
-float __high2float(detail::Real16x2<S> a) { return a.y.wide(); }
+float __high2float(detail::Real16x2<S> a) {
+  return a.y.wide();
+}
 
 }  // namespace rooftile::simt
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,5 +1,5 @@
-// The scheduler's hot path, shared by barriers and warp collectives: a switch is a few nanoseconds, and every cache
-// line that it touches is multiplied by the threads of a block.
+// The scheduler's hot path, shared by barriers and warp collectives: a switch is a few nanoseconds, and every
+// cache line that it touches is multiplied by the threads of a block.
 #pragma once
 
 #include <bit>
@@ -18,9 +18,12 @@ inline std::uint64_t next_random(std::uint64_t& state) {
 }
 
 inline unsigned BlockRunner::choose(std::uint32_t candidates) {
+  if (candidates == 0) __builtin_unreachable();  // callers have somebody to choose from
   switch (order_) {
-    case LaneOrder::forward: break;
-    case LaneOrder::reversed: return 31u - static_cast<unsigned>(std::countl_zero(candidates));
+    case LaneOrder::forward:
+      break;
+    case LaneOrder::reversed:
+      return 31u - static_cast<unsigned>(std::countl_zero(candidates));
     case LaneOrder::random: {
       const auto count = static_cast<std::uint64_t>(std::popcount(candidates));
       for (std::uint64_t skip = (next_random(random_) >> 32) * count >> 32; skip > 0; --skip) {
@@ -34,7 +37,8 @@ inline unsigned BlockRunner::choose(std::uint32_t candidates) {
 
 inline ThreadRecord* BlockRunner::pick() {
   if (ready_warps_ == 0) return nullptr;
-  if ((ready_warps_ >> current_warp_ & 1u) == 0 || order_ == LaneOrder::random) current_warp_ = choose(ready_warps_);
+  if ((ready_warps_ >> current_warp_ & 1u) == 0 || order_ == LaneOrder::random)
+    current_warp_ = choose(ready_warps_);
   WarpState& warp = warps_[current_warp_];
   const unsigned lane = choose(warp.ready);
   warp.ready &= ~(1u << lane);
@@ -49,7 +53,8 @@ inline void BlockRunner::make_ready(unsigned warp, std::uint32_t lanes) {
 }
 
 inline Context& BlockRunner::activate(ThreadRecord& thread) {
-  if (thread.fiber == nullptr) [[unlikely]] thread.fiber = &fibers_.take();
+  if (thread.fiber == nullptr) [[unlikely]]
+    thread.fiber = &fibers_.take();
   current_thread = &thread;
   return thread.fiber->context;
 }

@@ -1,6 +1,7 @@
 // What a kernel can ask about its own thread, and the calls by which it enters the executor.
 //
-// Everything here is for code that runs inside a launch. Calls that wait switch to another thread of the block.
+// Everything here is for code that runs inside a launch. Calls that wait switch to another thread of the
+// block.
 #pragma once
 
 #include <atomic>
@@ -22,9 +23,10 @@ struct alignas(64) ThreadRecord {  // a cache line of its own: a switch touches 
   std::uint16_t linear = 0;
   std::uint8_t lane = 0;
   std::uint8_t warp = 0;
-  std::uint32_t polls = 0;   // polling operations so far
-  Fiber* fiber = nullptr;    // null before it starts and after it exits
-  // The intrinsic that it waits in, and its source line; not kept for block barriers, where all wait at one line.
+  std::uint32_t polls = 0;  // polling operations so far
+  Fiber* fiber = nullptr;   // null before it starts and after it exits
+  // The intrinsic that it waits in, and its source line; not kept for block barriers, where all wait at one
+  // line.
   const char* waits_at = "";
   std::source_location where{};
 };
@@ -43,7 +45,8 @@ struct BlockRecord {
 extern constinit thread_local ThreadRecord* current_thread;
 extern constinit thread_local BlockRecord* current_block;
 
-// The OS thread's fibers never move to another OS thread within a launch, so that these may be kept in registers.
+// The OS thread's fibers never move to another OS thread within a launch, so that these may be kept in
+// registers.
 inline const uint3& thread_index() { return current_thread->index; }
 inline const uint3& block_index() { return current_block->index; }
 inline const dim3& block_extent() { return current_block->block_dim; }
@@ -75,8 +78,8 @@ enum class WarpOp : std::uint8_t {
   bit_xor,
 };
 
-// What a lane gets from a shuffle whose source lane is outside the mask or has exited: a NaN in every float format,
-// and no small integer.
+// What a lane gets from a shuffle whose source lane is outside the mask or has exited: a NaN in every float
+// format, and no small integer.
 inline constexpr std::uint64_t kPoison = 0xfff7fff7fff7fff7u;
 
 // Waits for all lanes of `mask` that have not exited. `source_lane` matters to shuffles alone.
@@ -99,9 +102,12 @@ inline void note_progress() {
   progress.store(progress.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Ends the launch with a Status that names block and thread.
-[[noreturn]] void fail_thread(const std::string& what);
-[[noreturn]] void fail_thread(const std::string& what, std::source_location where);  // "<what> at kernel.cu:41"
+// Ends the launch with a Status that names block and thread: first the report, "<what>" or "<what> at
+// kernel.cu:41", then the thread is left where it stands. Two calls, because nothing on an abandoned stack is
+// ever destroyed: text has to be gone before.
+void report_failure(const std::string& what);
+void report_failure(const std::string& what, std::source_location where);
+[[noreturn]] void abandon_thread();
 
 }  // namespace detail
 }  // namespace rooftile::simt

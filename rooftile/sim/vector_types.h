@@ -1,7 +1,8 @@
 // CUDA's built-in vector types: dim3, float4 and their kin, with CUDA's sizes and alignments.
 //
-// Vectors of two and four elements are copied whole, by one access of their size, as the GPU does: a plain struct
-// would be split into its members. A copy from or to a misaligned address ends the launch, as on the GPU.
+// Vectors of two and four elements are copied whole, by one access of their size, as the GPU does: a plain
+// struct would be split into its members. A copy from or to a misaligned address ends the launch, as on the
+// GPU.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,8 @@ template <std::size_t kBytes>
 __attribute__((always_inline)) inline void copy_whole(void* destination, const void* source) {
   constexpr std::size_t kAccess = kBytes < 16 ? kBytes : 16;
   const auto bits = reinterpret_cast<std::uintptr_t>(destination) | reinterpret_cast<std::uintptr_t>(source);
-  if ((bits & (kAccess - 1)) != 0) [[unlikely]] misaligned_access(destination, source, kAccess);
+  if ((bits & (kAccess - 1)) != 0) [[unlikely]]
+    misaligned_access(destination, source, kAccess);
   using Access = typename Whole<kAccess>::type;
   for (std::size_t i = 0; i < kBytes / kAccess; ++i) {
     static_cast<Access*>(destination)[i] = static_cast<const Access*>(source)[i];
@@ -77,7 +79,8 @@ template <class T>
 struct alignas(sizeof(T) > 4 ? 16 : 4 * sizeof(T)) Vector4 {
   T x, y, z, w;
   constexpr Vector4() : x(), y(), z(), w() {}
-  constexpr Vector4(T x_value, T y_value, T z_value, T w_value) : x(x_value), y(y_value), z(z_value), w(w_value) {}
+  constexpr Vector4(T x_value, T y_value, T z_value, T w_value)
+      : x(x_value), y(y_value), z(z_value), w(w_value) {}
   constexpr Vector4(const Vector4& other) : x(), y(), z(), w() { *this = other; }
   constexpr Vector4& operator=(const Vector4& other) {
     if (std::is_constant_evaluated()) {
@@ -94,14 +97,14 @@ struct alignas(sizeof(T) > 4 ? 16 : 4 * sizeof(T)) Vector4 {
 
 }  // namespace detail
 
-#define ROOFTILE_SIM_VECTOR_TYPES(T, name)                                                   \
-  using name##1 = detail::Vector1<T>;                                                        \
-  using name##2 = detail::Vector2<T>;                                                        \
-  using name##3 = detail::Vector3<T>;                                                        \
-  using name##4 = detail::Vector4<T>;                                                        \
-  constexpr name##1 make_##name##1(T x) { return {x}; }                                      \
-  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }                              \
-  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                      \
+#define ROOFTILE_SIM_VECTOR_TYPES(T, name)                              \
+  using name##1 = detail::Vector1<T>;                                   \
+  using name##2 = detail::Vector2<T>;                                   \
+  using name##3 = detail::Vector3<T>;                                   \
+  using name##4 = detail::Vector4<T>;                                   \
+  constexpr name##1 make_##name##1(T x) { return {x}; }                 \
+  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 ROOFTILE_SIM_VECTOR_TYPES(signed char, char)
@@ -119,10 +122,12 @@ ROOFTILE_SIM_VECTOR_TYPES(double, double)
 // Extents of a grid or a block; missing ones are 1.
 struct dim3 {
   unsigned x, y, z;
-  constexpr dim3(unsigned x_value = 1, unsigned y_value = 1, unsigned z_value = 1)  // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor): implicit, as CUDA's are
+  constexpr dim3(unsigned x_value = 1, unsigned y_value = 1, unsigned z_value = 1)
       : x(x_value), y(y_value), z(z_value) {}
-  constexpr dim3(uint3 extents) : x(extents.x), y(extents.y), z(extents.z) {}  // NOLINT(google-explicit-constructor)
-  constexpr operator uint3() const { return {x, y, z}; }                       // NOLINT(google-explicit-constructor)
+  constexpr dim3(uint3 extents) : x(extents.x), y(extents.y), z(extents.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+  // NOLINTEND(google-explicit-constructor)
 };
 
 // CUDA 13's names for the 16-byte aligned forms.

@@ -9,25 +9,41 @@ namespace {
 
 const char* name_of(WarpOp op) {
   switch (op) {
-    case WarpOp::sync: return "__syncwarp";
-    case WarpOp::shuffle_index: return "__shfl_sync";
-    case WarpOp::shuffle_up: return "__shfl_up_sync";
-    case WarpOp::shuffle_down: return "__shfl_down_sync";
-    case WarpOp::shuffle_xor: return "__shfl_xor_sync";
-    case WarpOp::ballot: return "__ballot_sync";
-    case WarpOp::any: return "__any_sync";
-    case WarpOp::all: return "__all_sync";
-    case WarpOp::match_any: return "__match_any_sync";
-    case WarpOp::match_all: return "__match_all_sync";
+    case WarpOp::sync:
+      return "__syncwarp";
+    case WarpOp::shuffle_index:
+      return "__shfl_sync";
+    case WarpOp::shuffle_up:
+      return "__shfl_up_sync";
+    case WarpOp::shuffle_down:
+      return "__shfl_down_sync";
+    case WarpOp::shuffle_xor:
+      return "__shfl_xor_sync";
+    case WarpOp::ballot:
+      return "__ballot_sync";
+    case WarpOp::any:
+      return "__any_sync";
+    case WarpOp::all:
+      return "__all_sync";
+    case WarpOp::match_any:
+      return "__match_any_sync";
+    case WarpOp::match_all:
+      return "__match_all_sync";
     case WarpOp::add_unsigned:
-    case WarpOp::add_signed: return "__reduce_add_sync";
+    case WarpOp::add_signed:
+      return "__reduce_add_sync";
     case WarpOp::min_unsigned:
-    case WarpOp::min_signed: return "__reduce_min_sync";
+    case WarpOp::min_signed:
+      return "__reduce_min_sync";
     case WarpOp::max_unsigned:
-    case WarpOp::max_signed: return "__reduce_max_sync";
-    case WarpOp::bit_and: return "__reduce_and_sync";
-    case WarpOp::bit_or: return "__reduce_or_sync";
-    case WarpOp::bit_xor: return "__reduce_xor_sync";
+    case WarpOp::max_signed:
+      return "__reduce_max_sync";
+    case WarpOp::bit_and:
+      return "__reduce_and_sync";
+    case WarpOp::bit_or:
+      return "__reduce_or_sync";
+    case WarpOp::bit_xor:
+      return "__reduce_xor_sync";
   }
   return "a warp collective";
 }
@@ -45,15 +61,24 @@ std::uint32_t combine(WarpOp op, std::uint32_t a, std::uint32_t b) {
   };
   switch (op) {
     case WarpOp::add_unsigned:
-    case WarpOp::add_signed: return a + b;
-    case WarpOp::min_unsigned: return a < b ? a : b;
-    case WarpOp::max_unsigned: return a < b ? b : a;
-    case WarpOp::min_signed: return less(a, b) ? a : b;
-    case WarpOp::max_signed: return less(a, b) ? b : a;
-    case WarpOp::bit_and: return a & b;
-    case WarpOp::bit_or: return a | b;
-    case WarpOp::bit_xor: return a ^ b;
-    default: return a;
+    case WarpOp::add_signed:
+      return a + b;
+    case WarpOp::min_unsigned:
+      return a < b ? a : b;
+    case WarpOp::max_unsigned:
+      return a < b ? b : a;
+    case WarpOp::min_signed:
+      return less(a, b) ? a : b;
+    case WarpOp::max_signed:
+      return less(a, b) ? b : a;
+    case WarpOp::bit_and:
+      return a & b;
+    case WarpOp::bit_or:
+      return a | b;
+    case WarpOp::bit_xor:
+      return a ^ b;
+    default:
+      return a;
   }
 }
 
@@ -69,7 +94,8 @@ void set_all(WarpState& warp, std::uint32_t lanes, std::uint64_t value) {
 // The results of all lanes that arrived.
 void compute(WarpState& warp, WarpOp op, std::uint32_t lanes) {
   switch (op) {
-    case WarpOp::sync: return;
+    case WarpOp::sync:
+      return;
     case WarpOp::shuffle_index:
     case WarpOp::shuffle_up:
     case WarpOp::shuffle_down:
@@ -119,12 +145,13 @@ void compute(WarpState& warp, WarpOp op, std::uint32_t lanes) {
 
 }  // namespace
 
-inline std::uint64_t BlockRunner::collective(WarpOp op, unsigned mask, std::uint64_t operand, unsigned source_lane,
-                                      std::source_location where) {
+inline std::uint64_t BlockRunner::collective(WarpOp op, unsigned mask, std::uint64_t operand,
+                                             unsigned source_lane, std::source_location where) {
   ThreadRecord& self = *current_thread;
   WarpState& warp = warps_[self.warp];
   const std::uint32_t bit = 1u << self.lane;
-  if ((mask & bit) == 0) [[unlikely]] fail_foreign_mask(op, mask, where);
+  if ((mask & bit) == 0) [[unlikely]]
+    fail_foreign_mask(op, mask, where);
   warp.operand[self.lane] = operand;
   warp.source_lane[self.lane] = static_cast<std::uint8_t>(source_lane);
 
@@ -146,14 +173,18 @@ inline std::uint64_t BlockRunner::collective(WarpOp op, unsigned mask, std::uint
 }
 
 void BlockRunner::fail_foreign_mask(WarpOp op, unsigned mask, std::source_location where) {
-  fail_thread(std::string(name_of(op)) + " at " + describe(where) + ": lane " + std::to_string(current_thread->lane) +
-              " calls it with mask " + hex(mask) + ", which does not name that lane");
+  report_failure(std::string(name_of(op)) + " at " + describe(where) + ": lane " +
+                 std::to_string(current_thread->lane) + " calls it with mask " + hex(mask) +
+                 ", which does not name that lane");
+  abandon_thread();
 }
 
-void BlockRunner::fail_mixed_collectives(WarpOp op, const PendingCollective& pending, std::source_location where) {
-  fail_thread(std::string(name_of(op)) + " at " + describe(where) + ", while other lanes of mask " + hex(pending.mask) +
-              " wait in " + name_of(pending.op) + " at " + describe(pending.where) +
-              ": all lanes of a mask must call the same collective");
+void BlockRunner::fail_mixed_collectives(WarpOp op, const PendingCollective& pending,
+                                         std::source_location where) {
+  report_failure(std::string(name_of(op)) + " at " + describe(where) + ", while other lanes of mask " +
+                 hex(pending.mask) + " wait in " + name_of(pending.op) + " at " + describe(pending.where) +
+                 ": all lanes of a mask must call the same collective");
+  abandon_thread();
 }
 
 void BlockRunner::complete_if_all_arrived(WarpState& warp, unsigned warp_index) {

@@ -12,7 +12,8 @@ namespace cg = cooperative_groups;
 
 constexpr unsigned kBlock = 256;
 
-// Thread t adds its right neighbour's value to its own; without the barrier it may find the neighbour's old one.
+// Thread t adds its right neighbour's value to its own; without the barrier it may find the neighbour's old
+// one.
 __global__ void block_sum_kernel(bool with_barrier, const int* g_in, int* g_out) {
   __shared__ int s_values[1024];
   const unsigned t = threadIdx.x;
@@ -25,7 +26,8 @@ __global__ void block_sum_kernel(bool with_barrier, const int* g_in, int* g_out)
   if (t == 0) *g_out = s_values[0];
 }
 
-__global__ void __launch_bounds__(kBlock) tree_reduce_kernel(const float* __restrict__ g_in, float* __restrict__ g_out) {
+__global__ void __launch_bounds__(kBlock)
+    tree_reduce_kernel(const float* __restrict__ g_in, float* __restrict__ g_out) {
   __shared__ float s_values[kBlock];
   const unsigned t = threadIdx.x;
   s_values[t] = g_in[blockIdx.x * kBlock + t];
@@ -119,7 +121,8 @@ __global__ void grid_sync_kernel(int rounds, int* g_values) {
 }
 
 __global__ void printf_kernel() {
-  if (threadIdx.x % 8 == 0) printf("block %d thread %d of %s %.2f\n", blockIdx.x, threadIdx.x, "a kernel", 0.25);
+  if (threadIdx.x % 8 == 0)
+    printf("block %d thread %d of %s %.2f\n", blockIdx.x, threadIdx.x, "a kernel", 0.25);
 }
 
 __global__ void dynamic_shared_kernel(unsigned words, unsigned* g_out) {
@@ -159,13 +162,16 @@ Status run_block_sum(StreamRef stream, bool with_barrier, unsigned threads, cons
   return launch(block_sum_kernel, {.block = dim3(threads), .stream = stream}, with_barrier, g_in, g_out);
 }
 Status run_tree_reduce(StreamRef stream, unsigned blocks, const float* g_in, float* g_out) {
-  return launch(tree_reduce_kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, g_in, g_out);
+  return launch(tree_reduce_kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, g_in,
+                g_out);
 }
 Status run_shuffle_reduce(StreamRef stream, unsigned blocks, const float* g_in, float* g_out) {
-  return launch(shuffle_reduce_kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, g_in, g_out);
+  return launch(shuffle_reduce_kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, g_in,
+                g_out);
 }
 Status run_scale(StreamRef stream, unsigned blocks, float factor, const float* g_in, float* g_out) {
-  return launch(scale_kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, factor, g_in, g_out);
+  return launch(scale_kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, factor, g_in,
+                g_out);
 }
 Status run_atomics(StreamRef stream, unsigned blocks, unsigned threads, AtomicTotals* g_totals) {
   return launch(atomics_kernel, {.grid = dim3(blocks), .block = dim3(threads), .stream = stream}, g_totals);
@@ -182,18 +188,19 @@ Status run_printf(StreamRef stream, unsigned blocks, unsigned threads) {
   return launch(printf_kernel, {.grid = dim3(blocks), .block = dim3(threads), .stream = stream});
 }
 Status run_dynamic_shared(StreamRef stream, unsigned bytes, unsigned* g_out) {
-  return launch(dynamic_shared_kernel, {.grid = dim3(3), .block = dim3(64), .shared_bytes = bytes, .stream = stream},
+  return launch(dynamic_shared_kernel,
+                {.grid = dim3(3), .block = dim3(64), .shared_bytes = bytes, .stream = stream},
                 bytes / static_cast<unsigned>(sizeof(unsigned)), g_out);
 }
 Status run_indices(StreamRef stream, unsigned* g_seen) {
   return launch(indices_kernel, {.grid = dim3(3, 2, 2), .block = dim3(4, 3, 2), .stream = stream}, g_seen);
 }
 Status run_copy(StreamRef stream, unsigned n, const float* g_in, float* g_out) {
-  return launch(copy_kernel, {.grid = dim3((n / 4 + 31) / 32), .block = dim3(32), .stream = stream}, n / 4, g_in,
-                g_out);
+  return launch(copy_kernel, {.grid = dim3((n / 4 + 31) / 32), .block = dim3(32), .stream = stream}, n / 4,
+                g_in, g_out);
 }
-Status run_unchecked_sizes(StreamRef stream, unsigned grid, unsigned block, unsigned shared_bytes, unsigned cluster,
-                           bool cooperative) {
+Status run_unchecked_sizes(StreamRef stream, unsigned grid, unsigned block, unsigned shared_bytes,
+                           unsigned cluster, bool cooperative) {
   return launch(empty_kernel, {.grid = dim3(grid),
                                .block = dim3(block),
                                .shared_bytes = shared_bytes,

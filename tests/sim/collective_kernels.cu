@@ -14,21 +14,30 @@ constexpr unsigned kFull = 0xffffffffu;
 __device__ __forceinline__ bool takes_part(unsigned mask) { return (mask >> threadIdx.x & 1u) != 0; }
 
 template <class T>
-__global__ void shuffle_kernel(Shuffle kind, unsigned mask, unsigned exited, int operand, int width, const T* g_in,
-                               T* g_out) {
+__global__ void shuffle_kernel(Shuffle kind, unsigned mask, unsigned exited, int operand, int width,
+                               const T* g_in, T* g_out) {
   if (takes_part(exited) || !takes_part(mask)) return;
   const T value = g_in[threadIdx.x];
   T result = value;
   switch (kind) {
-    case Shuffle::index: result = __shfl_sync(mask, value, operand, width); break;
-    case Shuffle::up: result = __shfl_up_sync(mask, value, static_cast<unsigned>(operand), width); break;
-    case Shuffle::down: result = __shfl_down_sync(mask, value, static_cast<unsigned>(operand), width); break;
-    case Shuffle::exchange: result = __shfl_xor_sync(mask, value, operand, width); break;
+    case Shuffle::index:
+      result = __shfl_sync(mask, value, operand, width);
+      break;
+    case Shuffle::up:
+      result = __shfl_up_sync(mask, value, static_cast<unsigned>(operand), width);
+      break;
+    case Shuffle::down:
+      result = __shfl_down_sync(mask, value, static_cast<unsigned>(operand), width);
+      break;
+    case Shuffle::exchange:
+      result = __shfl_xor_sync(mask, value, operand, width);
+      break;
   }
   g_out[threadIdx.x] = result;
 }
 
-__global__ void shuffle_half_kernel(unsigned mask, int lane_mask, const std::uint16_t* g_in, std::uint16_t* g_out) {
+__global__ void shuffle_half_kernel(unsigned mask, int lane_mask, const std::uint16_t* g_in,
+                                    std::uint16_t* g_out) {
   if (!takes_part(mask)) return;
   const __half value = __ushort_as_half(g_in[threadIdx.x]);
   const __half2 pair = __halves2half2(value, __hneg(value));
@@ -136,8 +145,8 @@ __global__ void tickets_kernel(unsigned* g_counter, unsigned* g_first, unsigned*
 template <class T>
 Status run_shuffle(StreamRef stream, Shuffle kind, unsigned mask, unsigned exited, int operand, int width,
                    const T* g_in, T* g_out) {
-  return launch(shuffle_kernel<T>, {.block = dim3(32), .stream = stream}, kind, mask, exited, operand, width, g_in,
-                g_out);
+  return launch(shuffle_kernel<T>, {.block = dim3(32), .stream = stream}, kind, mask, exited, operand, width,
+                g_in, g_out);
 }
 template Status run_shuffle(StreamRef, Shuffle, unsigned, unsigned, int, int, const int*, int*);
 template Status run_shuffle(StreamRef, Shuffle, unsigned, unsigned, int, int, const unsigned*, unsigned*);
@@ -175,17 +184,18 @@ Status run_split_warp(StreamRef stream, int* g_out) {
 
 Status run_block_barriers(StreamRef stream, unsigned threads, unsigned exited_threads, const int* g_predicate,
                           int* g_out) {
-  return launch(block_barriers_kernel, {.block = dim3(threads), .stream = stream}, exited_threads, g_predicate, g_out);
+  return launch(block_barriers_kernel, {.block = dim3(threads), .stream = stream}, exited_threads,
+                g_predicate, g_out);
 }
 
 Status run_tiles(StreamRef stream, unsigned block_x, unsigned block_y, int* g_out) {
   return launch(tiles_kernel, {.block = dim3(block_x, block_y), .stream = stream}, g_out);
 }
 
-Status run_tickets(StreamRef stream, unsigned blocks, unsigned threads, unsigned* g_counter, unsigned* g_first,
-                   unsigned* g_second) {
-  return launch(tickets_kernel, {.grid = dim3(blocks), .block = dim3(threads), .stream = stream}, g_counter, g_first,
-                g_second);
+Status run_tickets(StreamRef stream, unsigned blocks, unsigned threads, unsigned* g_counter,
+                   unsigned* g_first, unsigned* g_second) {
+  return launch(tickets_kernel, {.grid = dim3(blocks), .block = dim3(threads), .stream = stream}, g_counter,
+                g_first, g_second);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::sim_tests

@@ -14,7 +14,8 @@ using namespace sim::sim_tests;
 
 INSTANTIATE_TEST_SUITE_P(Sim, EveryOrder, ::testing::ValuesIn(kSchedules), schedule_name);
 
-const unsigned kMasks[] = {0xffffffffu, 0x0000ffffu, 0xffff0000u, 0x55555555u, 0x80000001u, 0x00000001u, 0x0ff0a5c3u};
+const unsigned kMasks[] = {0xffffffffu, 0x0000ffffu, 0xffff0000u, 0x55555555u,
+                           0x80000001u, 0x00000001u, 0x0ff0a5c3u};
 
 bool has(unsigned mask, int lane) { return (mask >> lane & 1u) != 0; }
 
@@ -24,10 +25,14 @@ int source_of(Shuffle kind, int lane, int operand, int width) {
   const int last = first + width - 1;
   const int b = operand & 31;
   switch (kind) {
-    case Shuffle::index: return first + (b & (width - 1));
-    case Shuffle::up: return lane - b >= first ? lane - b : lane;
-    case Shuffle::down: return lane + b <= last ? lane + b : lane;
-    case Shuffle::exchange: return (lane ^ b) <= last ? lane ^ b : lane;
+    case Shuffle::index:
+      return first + (b & (width - 1));
+    case Shuffle::up:
+      return lane - b >= first ? lane - b : lane;
+    case Shuffle::down:
+      return lane + b <= last ? lane + b : lane;
+    case Shuffle::exchange:
+      return (lane ^ b) <= last ? lane ^ b : lane;
   }
   return lane;
 }
@@ -49,7 +54,8 @@ TYPED_TEST(EveryShuffle, GivesEveryLaneItsSource) {
   using T = TypeParam;
   std::vector<T> in(32);
   for (int lane = 0; lane < 32; ++lane) {
-    in[static_cast<std::size_t>(lane)] = static_cast<T>(1000 + lane) * static_cast<T>(sizeof(T) == 8 ? 1e10 : 1);
+    in[static_cast<std::size_t>(lane)] =
+        static_cast<T>(1000 + lane) * static_cast<T>(sizeof(T) == 8 ? 1e10 : 1);
   }
   const T untouched = static_cast<T>(-5);
   for (const Schedule& schedule : kSchedules) {
@@ -62,12 +68,12 @@ TYPED_TEST(EveryShuffle, GivesEveryLaneItsSource) {
             ASSERT_TRUE(is_ok(run_shuffle(kStream, kind, mask, 0, operand, width, in.data(), out.data())));
             for (int lane = 0; lane < 32; ++lane) {
               const int source = source_of(kind, lane, operand, width);
-              const T expected = !has(mask, lane)     ? untouched
+              const T expected = !has(mask, lane)    ? untouched
                                  : has(mask, source) ? in[static_cast<std::size_t>(source)]
                                                      : poison<T>();
               ASSERT_EQ(std::memcmp(&out[static_cast<std::size_t>(lane)], &expected, sizeof(T)), 0)
-                  << schedule.name << " kind " << static_cast<int>(kind) << " mask " << std::hex << mask << std::dec
-                  << " width " << width << " operand " << operand << " lane " << lane;
+                  << schedule.name << " kind " << static_cast<int>(kind) << " mask " << std::hex << mask
+                  << std::dec << " width " << width << " operand " << operand << " lane " << lane;
             }
           }
         }
@@ -93,7 +99,8 @@ TEST_P(EveryOrder, ShuffleFromAnExitedLaneIsPoison) {
   std::iota(in.begin(), in.end(), 0);
   std::vector<int> out(32, -5);
   // The mask still names the lanes that have exited: the rest must not wait for them.
-  ASSERT_TRUE(is_ok(run_shuffle(kStream, Shuffle::exchange, 0xffffffffu, 0x0000000cu, 2, 32, in.data(), out.data())));
+  ASSERT_TRUE(
+      is_ok(run_shuffle(kStream, Shuffle::exchange, 0xffffffffu, 0x0000000cu, 2, 32, in.data(), out.data())));
   EXPECT_EQ(out[0], poison<int>());
   EXPECT_EQ(out[1], poison<int>());
   EXPECT_EQ(out[2], -5);
@@ -104,9 +111,11 @@ TEST_P(EveryOrder, Votes) {
   std::mt19937 random(7);
   for (const unsigned mask : kMasks) {
     for (const unsigned exited : {0u, 0x00000f01u & ~(1u << std::countr_zero(mask))}) {
-      for (const unsigned votes : {0u, 0xffffffffu, static_cast<unsigned>(random()), 1u << std::countr_zero(mask)}) {
+      for (const unsigned votes :
+           {0u, 0xffffffffu, static_cast<unsigned>(random()), 1u << std::countr_zero(mask)}) {
         std::vector<int> predicate(32);
-        for (int lane = 0; lane < 32; ++lane) predicate[static_cast<std::size_t>(lane)] = has(votes, lane) ? lane + 2 : 0;
+        for (int lane = 0; lane < 32; ++lane)
+          predicate[static_cast<std::size_t>(lane)] = has(votes, lane) ? lane + 2 : 0;
         std::vector<Votes> out(32, Votes{99, 99, 99});
         ASSERT_TRUE(is_ok(run_votes(kStream, mask, exited, predicate.data(), out.data())));
         const unsigned voting = mask & ~exited;
@@ -175,7 +184,8 @@ TEST_P(EveryOrder, Reductions) {
   for (const unsigned mask : kMasks) {
     std::vector<unsigned> in(32);
     for (unsigned& value : in) value = static_cast<unsigned>(random());
-    Reductions expected{0, ~0u, 0, ~0u, 0, 0, 0, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
+    Reductions expected{
+        0, ~0u, 0, ~0u, 0, 0, 0, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
     for (int lane = 0; lane < 32; ++lane) {
       if (!has(mask, lane)) continue;
       const unsigned value = in[static_cast<std::size_t>(lane)];
@@ -214,7 +224,8 @@ TEST_P(EveryOrder, BlockBarriersCombinePredicates) {
     for (const unsigned exited : {0u, threads / 3}) {
       for (const int pattern : {0, 1, 2}) {
         std::vector<int> predicate(threads);
-        for (std::size_t t = 0; t < threads; ++t) predicate[t] = pattern == 0 ? 0 : pattern == 1 ? 4 : static_cast<int>(t % 3);
+        for (std::size_t t = 0; t < threads; ++t)
+          predicate[t] = pattern == 0 ? 0 : pattern == 1 ? 4 : static_cast<int>(t % 3);
         int count = 0;
         int sum = 0;
         for (std::size_t t = exited; t < threads; ++t) {

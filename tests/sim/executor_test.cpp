@@ -257,8 +257,8 @@ TEST(Printf, WritesWholeLinesToStdout) {
   EXPECT_EQ(lines.size(), 400u);
   for (int block = 0; block < 50; ++block) {
     for (int thread = 0; thread < 64; thread += 8) {
-      const std::string expected = "block " + std::to_string(block) + " thread " + std::to_string(thread) +
-                                   " of a kernel 0.25\n";
+      const std::string expected =
+          "block " + std::to_string(block) + " thread " + std::to_string(thread) + " of a kernel 0.25\n";
       EXPECT_EQ(lines.count(expected), 1u) << expected;
     }
   }
@@ -272,7 +272,8 @@ TEST(Config, ParsesOrdersAndRefusesNonsense) {
   EXPECT_EQ(config.seed, UINT64_MAX);
   EXPECT_TRUE(is_ok(simt::parse_lane_order("forward", config)));
   EXPECT_EQ(config.order, LaneOrder::forward);
-  for (const char* bad : {"", "Forward", "random", "random:", "random:-1", "random:1x", "random:18446744073709551616"}) {
+  for (const char* bad :
+       {"", "Forward", "random", "random:", "random:-1", "random:1x", "random:18446744073709551616"}) {
     EXPECT_EQ(simt::parse_lane_order(bad, config).code(), StatusCode::invalid_argument) << bad;
   }
   config = {};

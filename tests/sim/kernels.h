@@ -1,5 +1,5 @@
-// The kernels of the executor's tests: host functions that launch them. Pointers are memory that the stream's device
-// can use; every function launches once.
+// The kernels of the executor's tests: host functions that launch them. Pointers are memory that the stream's
+// device can use; every function launches once.
 #pragma once
 
 #include <cstdint>
@@ -45,14 +45,15 @@ Status run_reductions(StreamRef stream, unsigned mask, const unsigned* g_in, Red
 // Two halves of a warp in collectives of their own, a different number of times.
 Status run_split_warp(StreamRef stream, int* g_out);
 
-// 4 values per thread: the three block-wide predicates, and a sum through shared memory that needs every barrier.
+// 4 values per thread: the three block-wide predicates, and a sum through shared memory that needs every
+// barrier.
 Status run_block_barriers(StreamRef stream, unsigned threads, unsigned exited_threads, const int* g_predicate,
                           int* g_out);
 Status run_tiles(StreamRef stream, unsigned block_x, unsigned block_y, int* g_out);
 
 // Every thread takes a ticket, synchronises its warp, and takes another: the order in which lanes ran.
-Status run_tickets(StreamRef stream, unsigned blocks, unsigned threads, unsigned* g_counter, unsigned* g_first,
-                   unsigned* g_second);
+Status run_tickets(StreamRef stream, unsigned blocks, unsigned threads, unsigned* g_counter,
+                   unsigned* g_first, unsigned* g_second);
 
 // A block-wide sum of `threads` values, right and with its barrier left out.
 Status run_block_sum(StreamRef stream, bool with_barrier, unsigned threads, const int* g_in, int* g_out);
@@ -84,20 +85,20 @@ Status run_printf(StreamRef stream, unsigned blocks, unsigned threads);
 Status run_dynamic_shared(StreamRef stream, unsigned bytes, unsigned* g_out);
 Status run_indices(StreamRef stream, unsigned* g_seen);  // grid (3,2,2) of blocks (4,3,2)
 Status run_copy(StreamRef stream, unsigned n, const float* g_in, float* g_out);  // float4, n a multiple of 4
-Status run_unchecked_sizes(StreamRef stream, unsigned grid, unsigned block, unsigned shared_bytes, unsigned cluster,
-                           bool cooperative);
+Status run_unchecked_sizes(StreamRef stream, unsigned grid, unsigned block, unsigned shared_bytes,
+                           unsigned cluster, bool cooperative);
 
 // Kernels that must fail.
 enum class Misuse {
-  divergent_barrier,        // half of the block waits at another line
-  barrier_not_reached,      // one warp waits for a flag that is set after the barrier, the rest at the barrier
-  missing_lane,             // the mask names a lane that waits elsewhere
+  divergent_barrier,    // half of the block waits at another line
+  barrier_not_reached,  // one warp waits for a flag that is set after the barrier, the rest at the barrier
+  missing_lane,         // the mask names a lane that waits elsewhere
   lane_not_in_own_mask,
-  different_collectives,    // with one mask
+  different_collectives,  // with one mask
   shuffle_width,
-  grid_sync_not_reached,    // by one block, which returns
+  grid_sync_not_reached,  // by one block, which returns
   grid_sync_not_cooperative,
-  grid_sync_after_exit,     // one thread has returned
+  grid_sync_after_exit,  // one thread has returned
   flag_never_set,
   flag_never_set_cas,
   waits_for_later_block,

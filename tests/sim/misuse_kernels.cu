@@ -42,7 +42,9 @@ __global__ void misuse_kernel(Misuse misuse, unsigned* g_flag) {
         __syncthreads();
       }
       break;
-    case Misuse::lane_not_in_own_mask: *g_flag = __ballot_sync(0x0000ffffu, 1); break;
+    case Misuse::lane_not_in_own_mask:
+      *g_flag = __ballot_sync(0x0000ffffu, 1);
+      break;
     case Misuse::different_collectives:
       if (lane < 16) {
         *g_flag = static_cast<unsigned>(__any_sync(kFull, 1));
@@ -50,12 +52,16 @@ __global__ void misuse_kernel(Misuse misuse, unsigned* g_flag) {
         *g_flag = __shfl_sync(kFull, t, 0);
       }
       break;
-    case Misuse::shuffle_width: *g_flag = __shfl_down_sync(kFull, t, 1, 12); break;
+    case Misuse::shuffle_width:
+      *g_flag = __shfl_down_sync(kFull, t, 1, 12);
+      break;
     case Misuse::grid_sync_not_reached:
       if (blockIdx.x == 1) return;
       cg::this_grid().sync();
       break;
-    case Misuse::grid_sync_not_cooperative: cg::this_grid().sync(); break;
+    case Misuse::grid_sync_not_cooperative:
+      cg::this_grid().sync();
+      break;
     case Misuse::grid_sync_after_exit:
       if (blockIdx.x == 1 && t == 5) return;
       cg::this_grid().sync();
@@ -78,7 +84,9 @@ __global__ void misuse_kernel(Misuse misuse, unsigned* g_flag) {
     case Misuse::polls_between_barriers:
       while (__syncthreads_or(t == 0 && ld_acquire(g_flag) != 0u) == 0) spin_hint();
       break;
-    case Misuse::assertion: assert(t != 40 && "thread 40 must not be"); break;
+    case Misuse::assertion:
+      assert(t != 40 && "thread 40 must not be");
+      break;
     case Misuse::trap:
       if (t == 3) __trap();
       break;
@@ -90,7 +98,8 @@ __global__ void misuse_kernel(Misuse misuse, unsigned* g_flag) {
 Status run_misuse(StreamRef stream, Misuse misuse, unsigned* g_flag) {
   const bool cooperative = misuse == Misuse::grid_sync_not_reached || misuse == Misuse::grid_sync_after_exit;
   return launch(misuse_kernel,
-                {.grid = dim3(3), .block = dim3(64), .stream = stream, .cooperative = cooperative}, misuse, g_flag);
+                {.grid = dim3(3), .block = dim3(64), .stream = stream, .cooperative = cooperative}, misuse,
+                g_flag);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::sim_tests

@@ -78,14 +78,17 @@ TEST_P(EveryMisuse, BarrierNotReached) {
   EXPECT_TRUE(contains(message, "livelock: no progress for 150 ms"));
   EXPECT_TRUE(contains(message, "32 of 64 threads wait in __syncthreads at " +
                                     line_of("barrier_not_reached", "__syncthreads")));
-  EXPECT_TRUE(contains(message, "32 of 64 threads wait in ") && contains(message, line_of("barrier_not_reached", "spin_hint")));
+  EXPECT_TRUE(contains(message, "32 of 64 threads wait in ") &&
+              contains(message, line_of("barrier_not_reached", "spin_hint")));
 }
 
 TEST_P(EveryMisuse, MissingLane) {
   const std::string message = message_of(Misuse::missing_lane);
   EXPECT_TRUE(contains(message, "deadlock"));
-  EXPECT_TRUE(contains(message, "62 of 64 threads wait in __shfl_sync at " + line_of("missing_lane", "__shfl_sync")));
-  EXPECT_TRUE(contains(message, "2 of 64 threads wait in __syncthreads at " + line_of("missing_lane", "__syncthreads")));
+  EXPECT_TRUE(
+      contains(message, "62 of 64 threads wait in __shfl_sync at " + line_of("missing_lane", "__shfl_sync")));
+  EXPECT_TRUE(contains(
+      message, "2 of 64 threads wait in __syncthreads at " + line_of("missing_lane", "__syncthreads")));
 }
 
 TEST_P(EveryMisuse, LaneNotInItsOwnMask) {
@@ -125,7 +128,8 @@ TEST_P(EveryMisuse, GridSyncAfterAThreadHasReturned) {
 TEST_P(EveryMisuse, FlagThatNobodySets) {
   const std::string message = message_of(Misuse::flag_never_set);
   EXPECT_TRUE(contains(message, "livelock"));
-  EXPECT_TRUE(contains(message, "64 of 64 threads wait in ld_acquire at " + line_of("flag_never_set", "ld_acquire")));
+  EXPECT_TRUE(
+      contains(message, "64 of 64 threads wait in ld_acquire at " + line_of("flag_never_set", "ld_acquire")));
 }
 
 TEST_P(EveryMisuse, FlagThatNobodySetsPolledByAtomics) {

@@ -47,11 +47,12 @@ __global__ void numbers_kernel(const float* g_in, Numbers* g_out) {
   n.half_fma = __half_as_ushort(__hfma(just_above_one, just_above_one, __float2half(-one)));
   n.half_from_float = __half_as_ushort(__float2half_rn(g_in[4]));
   n.half_neg = __half_as_ushort(__hneg(h));
-  n.bf16_product = __bfloat16_as_ushort(__hmul(__float2bfloat16(two_and_a_half), __float2bfloat16(one + 1.0f)));
+  n.bf16_product =
+      __bfloat16_as_ushort(__hmul(__float2bfloat16(two_and_a_half), __float2bfloat16(one + 1.0f)));
   n.bf16_from_float = __bfloat16_as_ushort(__float2bfloat16_rn(g_in[5]));
   n.bf16_max = __bfloat16_as_ushort(__hmax(__float2bfloat16(one), __float2bfloat16(nan)));
-  const float2 wide = __half22float2(__hfma2(__float2half2_rn(one), __floats2half2_rn(one, two_and_a_half),
-                                             __float2half2_rn(one)));
+  const float2 wide = __half22float2(
+      __hfma2(__float2half2_rn(one), __floats2half2_rn(one, two_and_a_half), __float2half2_rn(one)));
   n.half2_low = wide.x;
   n.half2_high = wide.y;
   n.loaded = __ldg(g_in + 1) + __ldcs(g_in) + __expf(g_in[6]) + __fdividef(one, two_and_a_half);

@@ -8,9 +8,9 @@
 
 namespace rooftile::detail {
 
-// `code` is a cudaError_t other than cudaSuccess, `what` says what was being done: "what: cudaErrorName (text)".
-// Out of memory, no usable driver or device, and the rest (device_error) have codes of their own. Leaves the runtime's
-// last-error state alone.
+// `code` is a cudaError_t other than cudaSuccess, `what` says what was being done: "what: cudaErrorName
+// (text)". Out of memory, no usable driver or device, and the rest (device_error) have codes of their own.
+// Leaves the runtime's last-error state alone.
 [[nodiscard]] Status cuda_error_status(int code, std::string_view what,
                                        std::source_location where = std::source_location::current());
 
