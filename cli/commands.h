@@ -46,6 +46,7 @@ void add_ladder(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_device(CLI::App& app, Session& session);
+void add_calibrate(CLI::App& app, Session& session);
 
 // Options that name a case, as typed.
 struct CaseOptions {

@@ -98,6 +98,7 @@ int run(int argc, char** argv) {
   add_run(app, session);
   add_verify(app, session);
   add_device(app, session);
+  add_calibrate(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -76,9 +76,14 @@ endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/lab/*.cpp)
 rooftile_add_tests(rooftile_lab_tests SOURCES ${sources}
-  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile nlohmann_json::nlohmann_json)
+  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile nlohmann_json::nlohmann_json TBB::tbb)
+file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/lab/*.cu)
+rooftile_add_sim_objects(rooftile_lab_test_kernels ${kernels})
 if(TARGET rooftile_lab_tests)
-  rooftile_link_objects(rooftile_lab_tests rooftile_sim_ops)
+  rooftile_link_objects(rooftile_lab_tests rooftile_sim_ops rooftile_lab_test_kernels)
+endif()
+if(ROOFTILE_WITH_CUDA)
+  rooftile_add_cuda_objects(rooftile_lab_test_kernels_cuda 90a-real ${kernels})
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/cli/*.cpp)
@@ -102,6 +107,12 @@ foreach(op IN LISTS rooftile_operators)
     set_property(TEST verify.${op}.sim.${order} APPEND PROPERTY ENVIRONMENT ROOFTILE_SIM_ORDER=${order})
   endforeach()
 endforeach()
+
+# The verdicts' own gate: exit code 1 when 200 comparisons of a rung with itself say "different" more than 10 times, or
+# 200 with 3 % more work say "faster" fewer than 180 times. Alone, because it measures time.
+rooftile_add_script_test(lab.verdicts COMMAND rooftile_cli calibrate reduce --rung serial --device cpu
+                                              --mode stream-hot --shape n=2^17 --runs 200)
+set_tests_properties(lab.verdicts PROPERTIES RUN_SERIAL TRUE)
 
 include(${tests_dir}/quality/quality.cmake)
 include(${tests_dir}/consumer/consumer.cmake)

@@ -39,22 +39,23 @@ Json machine_json(const Machine& machine) {
           {"compiler", machine.compiler}, {"flags", machine.flags}};
 }
 
-Json case_json(const LadderResult& result) {
-  const Case& c = result.the_case;
+Json plain_case_json(const Case& c) {
   Json shape = Json::object();
   for (const auto& [key, extent] : c.shape) shape[key] = extent;
   Json params = Json::object();
   for (const auto& [name, value] : c.params.values()) params[name] = param_json(value);
-  return {{"shape", shape},
-          {"dtype", to_string(c.dtype)},
-          {"params", params},
-          {"bytes", number(result.read_bytes + result.write_bytes)},
-          {"read_bytes", number(result.read_bytes)},
-          {"write_bytes", number(result.write_bytes)},
-          {"flops", number(result.flops)},
-          {"fill", to_string(c.fill)},
-          {"offset", c.offset},
-          {"seed", c.seed}};
+  return {{"shape", shape},     {"dtype", to_string(c.dtype)},
+          {"params", params},   {"fill", to_string(c.fill)},
+          {"offset", c.offset}, {"seed", c.seed}};
+}
+
+Json case_json(const LadderResult& result) {
+  Json json = plain_case_json(result.the_case);
+  json["bytes"] = number(result.read_bytes + result.write_bytes);
+  json["read_bytes"] = number(result.read_bytes);
+  json["write_bytes"] = number(result.write_bytes);
+  json["flops"] = number(result.flops);
+  return json;
 }
 
 Json time_json(const std::optional<RowTime>& time) {
@@ -172,6 +173,36 @@ std::string verify_json(const VerifyReport& report, const std::string& command) 
                {"failed", report.failed},
                {"skipped", skipped},
                {"failures", failures}});
+}
+
+std::string calibration_json(const Calibration& calibration, const std::string& command) {
+  const auto counts = [](const VerdictCounts& of) {
+    Json json = {{"runs", of.runs}};
+    for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::insufficient}) {
+      json[std::string(to_string(verdict))] = of.count(verdict);
+    }
+    json["lowest_ratio"] = rounded(of.low);
+    json["highest_ratio"] = rounded(of.high);
+    return json;
+  };
+  return dump({{"schema", kSchema},
+               {"calibration", calibration.operator_name},
+               {"rung", calibration.rung},
+               {"device", to_string(calibration.device)},
+               {"machine", machine_json(describe_machine(calibration.device))},
+               {"command", command},
+               {"commit", commit_text()},
+               {"source_digest", source_digest(calibration.operator_name)},
+               {"mode", to_string(calibration.mode)},
+               {"a", plain_case_json(calibration.a)},
+               {"b", plain_case_json(calibration.b)},
+               {"difference", rounded(calibration.difference)},
+               {"median_us", rounded(calibration.median_us)},
+               {"a_a", counts(calibration.same)},
+               {"a_b", counts(calibration.differs)},
+               {"seconds", rounded(calibration.seconds)},
+               {"notes", calibration.caveat.empty() ? Json::array() : Json::array({calibration.caveat})},
+               {"finding", calibration.finding()}});
 }
 
 std::string list_json(const Registry& registry) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rooftile/core/registry.h"
+#include "rooftile/lab/calibration.h"
 #include "rooftile/lab/ceilings.h"
 #include "rooftile/lab/ladder.h"
 #include "rooftile/lab/peers.h"
@@ -15,6 +16,7 @@ namespace rooftile::lab {
 // Each ends with a newline. `command` is the command line that made the record.
 [[nodiscard]] std::string ladder_json(const LadderReport& report, const std::string& command);
 [[nodiscard]] std::string verify_json(const VerifyReport& report, const std::string& command);
+[[nodiscard]] std::string calibration_json(const Calibration& calibration, const std::string& command);
 [[nodiscard]] std::string list_json(const Registry& registry);
 
 // What a device can do and what it was measured to do.

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kResamples = 2000;
 constexpr int kFewestPairs = 10;      // below, a verdict would rest on chance
-constexpr double kSameMargin = 0.01;  // a ratio within 1 % of 1 is "same"
-constexpr double kWidestSame = 0.05;  // an interval around 1 wider than this says nothing
+constexpr double kSameMargin = 0.01;  // a smaller difference is not called one
+constexpr double kMustFind = 0.03;    // "same" says that a difference of this size is excluded
+constexpr double kWidestMedian = 0.1;
 
 double sorted_quantile(const std::vector<double>& sorted, double q) {
   const double position = q * static_cast<double>(sorted.size() - 1);
@@ -81,12 +82,23 @@ std::string_view to_string(Verdict verdict) {
 }
 
 Verdict judge(const Interval& ratio, int n) {
-  if (n < kFewestPairs || !std::isfinite(ratio.low) || !std::isfinite(ratio.high))
+  if (n < kFewestPairs || !std::isfinite(ratio.median) || !std::isfinite(ratio.low) ||
+      !std::isfinite(ratio.high))
     return Verdict::insufficient;
-  if (ratio.low >= 1.0 - kSameMargin && ratio.high <= 1.0 + kSameMargin) return Verdict::same;
+  const bool near = std::abs(ratio.median - 1.0) <= kSameMargin;
+  if (near) {
+    const bool tight = ratio.low >= 1.0 - kMustFind && ratio.high <= 1.0 + kMustFind;
+    return tight ? Verdict::same : Verdict::insufficient;
+  }
   if (ratio.low > 1.0) return Verdict::faster;
   if (ratio.high < 1.0) return Verdict::slower;
-  return ratio.high - ratio.low <= kWidestSame ? Verdict::same : Verdict::insufficient;
+  return Verdict::insufficient;
+}
+
+bool too_wide(std::span<const double> samples, std::uint64_t seed) {
+  if (static_cast<int>(samples.size()) < kFewestPairs) return true;
+  const Interval interval = bootstrap_median(samples, seed);
+  return !(interval.high - interval.low <= kWidestMedian * interval.median);
 }
 
 }  // namespace rooftile::lab

@@ -34,7 +34,14 @@ enum class Verdict { faster, slower, same, insufficient };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 // From the interval of the pairwise ratios peer time / our time (above 1: we are faster) of n pairs.
-// Differences below 1 % are "same": so much moves with the placement of buffers alone.
+//   faster, slower  the interval excludes 1 and the median differs from it by more than 1 %: less moves with
+//                   the placement of buffers alone
+//   same            the median lies within 1 % of 1 and the interval within 3 %
+//   insufficient    anything else, and fewer than 10 pairs
 [[nodiscard]] Verdict judge(const Interval& ratio, int n);
+
+// Whether samples are too few, or scattered too widely, to quote their median: fewer than 10, or a 95 %
+// interval of the median wider than a tenth of it.
+[[nodiscard]] bool too_wide(std::span<const double> samples, std::uint64_t seed);
 
 }  // namespace rooftile::lab

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
+#include <numeric>
 #include <utility>
 
+#include "rooftile/lab/gpu_clock.h"
 #include "rooftile/lab/problem.h"
 
 namespace rooftile::lab {
@@ -20,34 +23,37 @@ constexpr std::size_t kSmallestFlush = std::size_t{128} << 20;
 constexpr std::size_t kLargestHostFlush = std::size_t{256} << 20;
 constexpr std::size_t kCacheLine = 64;
 
-struct EventPair {
-  Event start;
-  Event stop;
-};
+// In hot modes nothing but the launches keeps the GPU busy: held back for this long per launch while the host
+// enqueues them, so that no event pair holds the host's own time.
+constexpr double kHoldUs = 25.0;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Status record_one(StreamRef stream, const TimedLaunch& launch, const CacheFlush* flush, EventPair& events) {
-  if (flush != nullptr) ROOFTILE_TRY(flush->run(stream));
-  ROOFTILE_TRY(events.start.record(stream));
-  const Status status = launch.launch();
-  ROOFTILE_TRY(events.stop.record(stream));
-  return status;
-}
-
 }  // namespace
 
 std::string_view to_string(TimeMode mode) {
-  return mode == TimeMode::stream_cold ? "stream-cold" : "stream-hot";
+  switch (mode) {
+    case TimeMode::stream_cold:
+      return "stream-cold";
+    case TimeMode::stream_hot:
+      return "stream-hot";
+    case TimeMode::graph_cold:
+      return "graph-cold";
+    case TimeMode::graph_hot:
+      return "graph-hot";
+  }
+  return "stream-cold";
 }
 
 Result<TimeMode> parse_time_mode(std::string_view text) {
-  for (const TimeMode mode : {TimeMode::stream_cold, TimeMode::stream_hot}) {
+  for (const TimeMode mode :
+       {TimeMode::stream_cold, TimeMode::stream_hot, TimeMode::graph_cold, TimeMode::graph_hot}) {
     if (to_string(mode) == text) return mode;
   }
-  return invalid_argument(fmt::format("unknown mode '{}': choose stream-cold or stream-hot", text));
+  return invalid_argument(
+      fmt::format("unknown mode '{}': choose stream-cold, stream-hot, graph-cold or graph-hot", text));
 }
 
 Result<CacheFlush> CacheFlush::create(StreamRef stream, const DeviceProperties& device) {
@@ -77,44 +83,107 @@ Status CacheFlush::run(StreamRef stream) const {
   return {};
 }
 
+Result<Stopwatch> Stopwatch::create(StreamRef stream, const DeviceProperties& device,
+                                    const std::vector<TimedLaunch>& launches, TimeMode mode) {
+  if (uses_graph(mode) && stream.device.kind != DeviceKind::cuda) {
+    return invalid_argument(fmt::format("{} needs a GPU, {} has no graphs: choose stream-cold or stream-hot",
+                                        to_string(mode), to_string(stream.device)));
+  }
+  Stopwatch watch;
+  watch.stream_ = stream;
+  watch.mode_ = mode;
+  watch.launches_ = launches;
+  watch.statuses_.resize(launches.size());
+  if (stream.device.kind == DeviceKind::cpu) watch.pinned_ = std::make_unique<PinnedThreads>();
+  if (is_cold(mode)) {
+    ROOFTILE_TRY_ASSIGN(watch.flush_, CacheFlush::create(stream, device));
+  }
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    watch.statuses_[i] = launches[i].launch();
+    if (watch.statuses_[i].ok()) watch.statuses_[i] = synchronize(stream);
+  }
+  if (uses_graph(mode)) {
+    watch.graphs_.resize(launches.size());
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      if (watch.statuses_[i].ok()) watch.statuses_[i] = watch.capture(i);
+    }
+  }
+  return watch;
+}
+
+Status Stopwatch::capture(std::size_t launch) {
+  ROOFTILE_TRY_ASSIGN(const Graph graph, Graph::capture(stream_, launches_[launch].launch));
+  ROOFTILE_TRY_ASSIGN(graphs_[launch], GraphExec::instantiate(graph));
+  ROOFTILE_TRY(graphs_[launch].launch(stream_));
+  return synchronize(stream_);
+}
+
+Status Stopwatch::start_one(std::size_t launch) const {
+  return uses_graph(mode_) ? graphs_[launch].launch(stream_) : launches_[launch].launch();
+}
+
+Status Stopwatch::time_one(std::size_t launch, EventPair& events) const {
+  ROOFTILE_TRY(is_cold(mode_) ? flush_.run(stream_) : start_one(launch));
+  ROOFTILE_TRY(events.start.record(stream_));
+  const Status status = start_one(launch);
+  ROOFTILE_TRY(events.stop.record(stream_));
+  return status;
+}
+
+Result<std::vector<double>> Stopwatch::run(std::span<const std::size_t> order) {
+  while (events_.size() < order.size()) {
+    EventPair pair;
+    ROOFTILE_TRY_ASSIGN(pair.start, Event::create(stream_.device));
+    ROOFTILE_TRY_ASSIGN(pair.stop, Event::create(stream_.device));
+    events_.push_back(std::move(pair));
+  }
+  if (stream_.device.kind == DeviceKind::cuda && !is_cold(mode_)) {
+    ROOFTILE_TRY(spin_cuda(stream_, kHoldUs * static_cast<double>(order.size())));
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Status& status = statuses_[order[i]];
+    if (status.ok()) status = time_one(order[i], events_[i]);
+  }
+  ROOFTILE_TRY(synchronize(stream_));
+  std::vector<double> times_us(order.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (!statuses_[order[i]].ok()) continue;
+    ROOFTILE_TRY_ASSIGN(times_us[i], events_[i].stop.elapsed_us_since(events_[i].start));
+  }
+  return times_us;
+}
+
+std::string Stopwatch::caveat() const {
+  const std::string pinning = pinned_ != nullptr ? pinned_->caveat() : "";
+  if (flush_.caveat().empty() || pinning.empty()) return flush_.caveat() + pinning;
+  return flush_.caveat() + "; " + pinning;
+}
+
 Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceProperties& device,
                                                  const std::vector<TimedLaunch>& launches,
                                                  const TimingOptions& options, std::string* caveat) {
-  std::vector<TimeSeries> series(launches.size());
-  CacheFlush flush;
-  const bool cold = options.mode == TimeMode::stream_cold;
-  if (cold) {
-    ROOFTILE_TRY_ASSIGN(flush, CacheFlush::create(stream, device));
-    if (caveat != nullptr) *caveat = flush.caveat();
-  }
-  std::vector<EventPair> events(launches.size());
-  for (EventPair& pair : events) {
-    ROOFTILE_TRY_ASSIGN(pair.start, Event::create(stream.device));
-    ROOFTILE_TRY_ASSIGN(pair.stop, Event::create(stream.device));
-  }
-
   const auto start = std::chrono::steady_clock::now();
-  // Round -1 warms up: lazily loaded kernels, page tables, the thread pool. Its samples are dropped.
-  for (int round = -1; round < options.max_samples; ++round) {
+  ROOFTILE_TRY_ASSIGN(Stopwatch watch, Stopwatch::create(stream, device, launches, options.mode));
+  std::vector<TimeSeries> series(launches.size());
+  std::vector<std::size_t> order(launches.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+
+  for (int round = 0; round < options.max_samples; ++round) {
     if (round >= options.min_samples && seconds_since(start) >= options.budget_s) break;
     // Half of the budget beyond itself is the most that a slow ladder may take to reach min_samples.
     if (round >= 3 && seconds_since(start) >= 1.5 * options.budget_s) break;
-    if (options.on_round) options.on_round(std::max(round, 0), options.max_samples);
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      const std::size_t at = round % 2 == 0 ? i : launches.size() - 1 - i;
-      if (!series[at].status.ok()) continue;
-      series[at].status = record_one(stream, launches[at], cold ? &flush : nullptr, events[at]);
+    if (options.on_round) options.on_round(round, options.max_samples);
+    ROOFTILE_TRY_ASSIGN(const std::vector<double> times_us, watch.run(order));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (watch.status(order[i]).ok()) series[order[i]].samples_us.push_back(times_us[i]);
     }
-    ROOFTILE_TRY(synchronize(stream));
-    for (std::size_t i = 0; round >= 0 && i < launches.size(); ++i) {
-      if (!series[i].status.ok()) continue;
-      ROOFTILE_TRY_ASSIGN(const double elapsed_us, events[i].stop.elapsed_us_since(events[i].start));
-      series[i].samples_us.push_back(elapsed_us);
-    }
+    std::reverse(order.begin(), order.end());
   }
-  for (TimeSeries& one : series) {
-    if (!one.status.ok()) one.samples_us.clear();
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    series[i].status = watch.status(i);
+    if (!series[i].status.ok()) series[i].samples_us.clear();
   }
+  if (caveat != nullptr) *caveat = watch.caveat();
   return series;
 }
 

@@ -1,7 +1,16 @@
-// Time: rows interleaved in one process, one event pair per launch, caches flushed before each.
+// Time: rows interleaved in one process, one event pair per launch, in one of four modes.
+//
+//   stream-cold  caches flushed before each launch
+//   stream-hot   the same launch ran directly before
+//   graph-cold, graph-hot  the same, the launch captured once into a graph of its own and replayed: what a
+//                launch-bound operator costs a caller who uses graphs; the flush stays outside. GPU only.
+//
+// On the CPU the threads are pinned for as long as they are timed (pinned_threads.h).
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,12 +19,19 @@
 #include "rooftile/core/memory.h"
 #include "rooftile/core/status.h"
 #include "rooftile/core/stream.h"
+#include "rooftile/lab/pinned_threads.h"
 
 namespace rooftile::lab {
 
-enum class TimeMode { stream_cold, stream_hot };
+enum class TimeMode { stream_cold, stream_hot, graph_cold, graph_hot };
 [[nodiscard]] std::string_view to_string(TimeMode mode);  // "stream-cold"
 [[nodiscard]] Result<TimeMode> parse_time_mode(std::string_view text);
+[[nodiscard]] constexpr bool is_cold(TimeMode mode) {
+  return mode == TimeMode::stream_cold || mode == TimeMode::graph_cold;
+}
+[[nodiscard]] constexpr bool uses_graph(TimeMode mode) {
+  return mode == TimeMode::graph_cold || mode == TimeMode::graph_hot;
+}
 
 // Evicts a device's last-level cache by writing a buffer of twice its size.
 class CacheFlush {
@@ -35,6 +51,41 @@ class CacheFlush {
 
 struct TimedLaunch {
   std::function<Status()> launch;  // enqueues one run on the stream; neither allocates nor synchronises
+};
+
+// Launches made ready to be timed in one mode: the flush, the graphs, the events, the pinned threads.
+class Stopwatch {
+ public:
+  // Runs every launch once, untimed: lazily loaded kernels, page tables, the thread pool. The launches are
+  // copied; what they refer to must outlive this.
+  static Result<Stopwatch> create(StreamRef stream, const DeviceProperties& device,
+                                  const std::vector<TimedLaunch>& launches, TimeMode mode);
+
+  // Why a launch failed, in its making or since; it is then passed over.
+  [[nodiscard]] const Status& status(std::size_t launch) const { return statuses_[launch]; }
+  // Times launches[order[0]], launches[order[1]] … back to back, then waits for them. The i-th result is the
+  // microseconds of the i-th; NaN where it failed.
+  [[nodiscard]] Result<std::vector<double>> run(std::span<const std::size_t> order);
+  // Empty, or how these times are weaker than their mode promises.
+  [[nodiscard]] std::string caveat() const;
+
+ private:
+  struct EventPair {
+    Event start;
+    Event stop;
+  };
+  [[nodiscard]] Status capture(std::size_t launch);
+  [[nodiscard]] Status start_one(std::size_t launch) const;
+  [[nodiscard]] Status time_one(std::size_t launch, EventPair& events) const;
+
+  StreamRef stream_;
+  TimeMode mode_ = TimeMode::stream_cold;
+  std::vector<TimedLaunch> launches_;
+  std::vector<Status> statuses_;
+  std::vector<GraphExec> graphs_;  // in graph modes, one per launch
+  std::vector<EventPair> events_;
+  CacheFlush flush_;
+  std::unique_ptr<PinnedThreads> pinned_;  // on cpu
 };
 
 struct TimingOptions {

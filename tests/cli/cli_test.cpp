@@ -94,7 +94,7 @@ class Cli : public testing::Test {
 };
 
 TEST_F(Cli, HelpHasExamples) {
-  for (const std::string command : {"list", "show", "ladder", "run", "verify", "device"}) {
+  for (const std::string command : {"list", "show", "ladder", "run", "verify", "device", "calibrate"}) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("rooftile " + command), std::string::npos) << outcome.out;
@@ -122,6 +122,13 @@ TEST_F(Cli, WrongCalls) {
   expect_error(2, "name=value", {"ladder", "reduce", "--arg", "op"});
   expect_error(2, "cpu", {"ladder", "reduce", "--device", "gpu"});
   expect_error(2, "stream-cold", {"ladder", "reduce", "--mode", "warm"});
+  expect_error(2, "graph-cold", {"ladder", "reduce", "--mode", "graph"});
+  expect_error(2, "needs a GPU",
+               {"ladder", "reduce", "--mode", "graph-hot", "--device", "cpu", "--shape", "n=9"});
+  expect_error(2, "from 1 to", {"calibrate", "reduce", "--runs", "0"});
+  expect_error(2, "has no time", {"calibrate", "reduce", "--device", "sim"});
+  expect_error(2, "serial", {"calibrate", "reduce", "--rung", "seriall", "--device", "cpu"});
+  expect_error(2, "does not run on cpu", {"calibrate", "reduce", "--rung", "single_pass", "--device", "cpu"});
   expect_error(2, "choose quick", {"verify", "reduce", "--tier", "tiny"});
   expect_error(2, "forward", {"verify", "reduce", "--device", "sim", "--sim-order", "sideways"});
   expect_error(2, "no check matches", {"verify", "reduce", "--rung", "threaded", "--device", "sim"});
@@ -199,6 +206,23 @@ TEST_F(Cli, LadderOnCpuAndSim) {
     EXPECT_TRUE(row["time_us"].is_null());
     EXPECT_EQ(row["reason"], "simulated");
   }
+}
+
+TEST_F(Cli, CalibrateCountsVerdicts) {
+  const Outcome outcome = run({"calibrate", "reduce", "--rung", "serial", "--device", "cpu", "--mode",
+                               "stream-hot", "--shape", "n=2^15", "--runs", "3", "--json", "-"});
+  ASSERT_TRUE(outcome.code == 0 || outcome.code == 1) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["finding"].get<std::string>().empty(), outcome.code == 0);
+  for (const char* kind : {"a_a", "a_b"}) {
+    const Json& counts = json[kind];
+    EXPECT_EQ(counts["runs"], 3);
+    EXPECT_EQ(counts["faster"].get<int>() + counts["slower"].get<int>() + counts["same"].get<int>() +
+                  counts["insufficient"].get<int>(),
+              3);
+  }
+  EXPECT_EQ(json["b"]["shape"]["n"], 33751);
 }
 
 TEST_F(Cli, EmptyOneElementAndMisalignedAreDefined) {

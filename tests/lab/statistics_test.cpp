@@ -70,8 +70,24 @@ TEST(Statistics, Verdicts) {
   EXPECT_EQ(judge({0.9, 0.85, 0.95}, 30), Verdict::slower);
   EXPECT_EQ(judge({1.0, 0.8, 1.2}, 30), Verdict::insufficient);
   EXPECT_EQ(judge({1.1, 1.05, 1.15}, 4), Verdict::insufficient);
+  EXPECT_EQ(judge({1.1, 0.99, 1.15}, 30), Verdict::insufficient);
+  // Less than 1 % is no difference, however surely it is there.
+  EXPECT_EQ(judge({1.008, 1.007, 1.009}, 30), Verdict::same);
+  EXPECT_EQ(judge({0.992, 0.991, 0.993}, 30), Verdict::same);
+  EXPECT_EQ(judge({1.02, 1.01, 1.03}, 30), Verdict::faster);
+  // "same" excludes 3 %.
+  EXPECT_EQ(judge({1.005, 0.99, 1.031}, 30), Verdict::insufficient);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(judge({nan, nan, nan}, 30), Verdict::insufficient);
+  EXPECT_EQ(judge({nan, 1.1, 1.2}, 30), Verdict::insufficient);
+}
+
+TEST(Statistics, AMedianIsQuotedOnlyOfEnoughAndSteadySamples) {
+  EXPECT_FALSE(too_wide(noisy(30, 100.0, 3.0, 1), 1));
+  EXPECT_TRUE(too_wide(noisy(30, 100.0, 40.0, 1), 1));
+  EXPECT_TRUE(too_wide(noisy(9, 100.0, 0.1, 1), 1));
+  EXPECT_TRUE(too_wide(std::vector<double>(30, std::numeric_limits<double>::quiet_NaN()), 1));
+  EXPECT_TRUE(too_wide({}, 1));
 }
 
 TEST(Statistics, EqualRowsAreRarelyCalledDifferentAndThreePercentIsFound) {
