@@ -87,8 +87,10 @@ void add_ladder(CLI::App& app, Session& session) {
                    "cuda:N, cpu or sim; default: the GPU, or cpu (timed) and sim (verified)")
       ->type_name("DEVICE");
   command
-      ->add_option("--mode", call->mode,
-                   "stream-cold (default: caches flushed before each launch) or stream-hot")
+      ->add_option(
+          "--mode", call->mode,
+          "stream-cold (default: caches flushed before each launch), stream-hot (the same launch ran "
+          "just before), graph-cold or graph-hot (replayed from a CUDA graph)")
       ->type_name("MODE");
   command->add_option("--budget", call->budget_s, "seconds to measure for (default 5)")->type_name("SECONDS");
   command->add_option("--json", call->json, "write JSON to a file; - writes JSON alone to stdout")
@@ -97,6 +99,7 @@ void add_ladder(CLI::App& app, Session& session) {
       "Examples:\n"
       "  rooftile ladder reduce\n"
       "  rooftile ladder reduce --shape n=2^24 --dtype i32 --arg op=max\n"
+      "  rooftile ladder reduce --shape n=2^16 --mode graph-cold --device cuda:0\n"
       "  rooftile ladder reduce --device cpu --json ladder.json\n"
       "  rooftile ladder reduce --rungs warp_shuffle,single_pass --device sim");
   command->callback([&session, call] { session.exit_code = run(session, *call); });

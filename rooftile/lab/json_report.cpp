@@ -68,12 +68,24 @@ Json time_json(const std::optional<RowTime>& time) {
           {"iqr", rounded(time->summary.iqr)},
           {"n", time->summary.n},
           {"mode", to_string(time->mode)},
+          {"verdict", time->steady ? "ok" : "insufficient"},
           {"samples", samples}};
 }
 
-Json ratio_json(const std::optional<Interval>& ratio) {
-  if (!ratio) return nullptr;
-  return {{"median", rounded(ratio->median)}, {"low", rounded(ratio->low)}, {"high", rounded(ratio->high)}};
+Json ratio_json(const LadderRow& row) {
+  if (!row.ratio_to_peer) return nullptr;
+  return {{"median", rounded(row.ratio_to_peer->median)},
+          {"low", rounded(row.ratio_to_peer->low)},
+          {"high", rounded(row.ratio_to_peer->high)},
+          {"quads", row.quads}};
+}
+
+Json sm_clock_json(const std::optional<SmClock>& clock) {
+  if (!clock) return nullptr;
+  return {{"before", rounded(clock->before_mhz)},
+          {"after", rounded(clock->after_mhz)},
+          {"rated", clock->rated_mhz > 0 ? rounded(clock->rated_mhz) : Json(nullptr)},
+          {"throttled", clock->throttled()}};
 }
 
 Json row_json(const LadderRow& row, Device device) {
@@ -90,7 +102,7 @@ Json row_json(const LadderRow& row, Device device) {
           {"tflops", row.time && row.kind != "bound" ? rounded(row.tflops) : Json(nullptr)},
           {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
           {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
-          {"ratio_to_peer", ratio_json(row.ratio_to_peer)},
+          {"ratio_to_peer", ratio_json(row)},
           {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)}};
 }
 
@@ -140,7 +152,10 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
   for (const LadderResult& result : report.results) {
     Json rows = Json::array();
     for (const LadderRow& row : result.rows) rows.push_back(row_json(row, result.device));
-    results.push_back({{"case", case_json(result)}, {"rows", rows}, {"notes", result.notes}});
+    results.push_back({{"case", case_json(result)},
+                       {"rows", rows},
+                       {"sm_clock_mhz", sm_clock_json(result.sm_clock)},
+                       {"notes", result.notes}});
   }
   const Device device = report.results.empty() ? kCpu : report.results.front().device;
   return dump({{"schema", kSchema},

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "rooftile/lab/candidate.h"
+#include "rooftile/lab/gpu_clock.h"
+#include "rooftile/lab/head_to_head.h"
 #include "rooftile/lab/problem.h"
 #include "rooftile/lab/stream_bound.h"
 #include "rooftile/lab/verify.h"
@@ -18,6 +21,9 @@ namespace {
 constexpr double kImpossibleFraction = 1.05;
 // Below this many bytes launching decides and not moving them: a share of the bound says little there.
 constexpr double kLaunchBoundBytes = 2.0 * 1024 * 1024;
+constexpr double kSteadyClock = 0.95;
+constexpr double kFullClock = 0.9;
+constexpr std::uint64_t kBootstrapSeed = 1;
 
 void step(const LadderOptions& options, std::string_view text) {
   if (options.on_step) options.on_step(text);
@@ -89,7 +95,9 @@ void verify_entry(Entry& entry, DeviceProblem& problem) {
 }
 
 void set_time(LadderRow& row, const TimeSeries& series, TimeMode mode, double bytes, double flops) {
-  row.time = RowTime{summarize(series.samples_us), mode, series.samples_us};
+  row.time = RowTime{summarize(series.samples_us), mode, series.samples_us,
+                     !too_wide(series.samples_us, kBootstrapSeed)};
+  if (!row.time->steady) row.verdict = Verdict::insufficient;
   const double median_us = row.time->summary.median;
   if (!(median_us > 0.0)) return;
   row.gbps = bytes / median_us * 1e-3;
@@ -105,27 +113,66 @@ void set_bound_fraction(LadderRow& row, double bound_us, double bytes) {
   }
 }
 
-void set_ratio(LadderRow& row, const LadderRow& peer, std::uint64_t seed) {
-  if (!row.time || row.kind == "peer") return;
-  const std::vector<double>& ours = row.time->samples_us;
-  const std::vector<double>& theirs = peer.time->samples_us;
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
-    if (ours[i] > 0.0) ratios.push_back(theirs[i] / ours[i]);
-  }
-  if (ratios.empty()) return;
-  row.peer = peer.rung;
-  row.ratio_to_peer = bootstrap_median(ratios, seed);
-  row.verdict = judge(*row.ratio_to_peer, static_cast<int>(ratios.size()));
-}
-
-const LadderRow* best_peer(const std::vector<Entry>& entries) {
-  const LadderRow* best = nullptr;
+const Entry* best_peer(const std::vector<Entry>& entries) {
+  const Entry* best = nullptr;
   for (const Entry& entry : entries) {
     if (entry.row.kind != "peer" || !entry.row.time) continue;
-    if (best == nullptr || entry.row.time->summary.median < best->time->summary.median) best = &entry.row;
+    if (best == nullptr || entry.row.time->summary.median < best->row.time->summary.median) best = &entry;
   }
   return best;
+}
+
+// Every timed rung against the best peer.
+void compare_with_peer(std::vector<Entry>& entries, const std::vector<TimedLaunch>& launches,
+                       DeviceProblem& problem, const LadderOptions& options, LadderResult& result) {
+  const Entry* peer = best_peer(entries);
+  if (peer == nullptr) return;
+  const auto rivals = std::count_if(entries.begin(), entries.end(), [](const Entry& entry) {
+    return entry.row.time && entry.row.kind != "peer";
+  });
+  DuelOptions duel_options;
+  duel_options.mode = options.timing.mode;
+  duel_options.seed = result.the_case.seed;
+  // All of them together take at most as long again as the interleaved rounds.
+  duel_options.budget_s = std::min(duel_options.budget_s,
+                                   options.timing.budget_s / static_cast<double>(std::max<long>(rivals, 1)));
+  for (Entry& entry : entries) {
+    LadderRow& row = entry.row;
+    if (!row.time || row.kind == "peer") continue;
+    step(options, fmt::format("{} against {}", row.rung, peer->row.rung));
+    const Result<Duel> duel = compare_launches(problem.stream(), problem.properties(), launches[entry.series],
+                                               launches[peer->series], duel_options);
+    if (!duel.ok()) {
+      result.notes.push_back(fmt::format("{} was not compared: {}", row.rung, duel.status().message()));
+      continue;
+    }
+    row.peer = peer->row.rung;
+    row.ratio_to_peer = duel->ratio;
+    row.quads = duel->quads;
+    row.verdict = duel->verdict;
+  }
+}
+
+Result<double> clock_now(StreamRef stream) {
+  // The first reading also wakes a GPU that has gone to a lower clock.
+  ROOFTILE_TRY(sm_clock_mhz(stream).status());
+  return sm_clock_mhz(stream);
+}
+
+// `before` is the reading from before the measurement.
+void note_clock(StreamRef stream, const Result<double>& before, LadderResult& result) {
+  const Result<double> after = sm_clock_mhz(stream);
+  if (!before.ok() || !after.ok()) {
+    result.notes.push_back("no SM clock: " + (before.ok() ? after : before).status().message());
+    return;
+  }
+  const Result<double> rated = rated_sm_clock_mhz(stream.device);
+  result.sm_clock = SmClock{*before, *after, rated.ok() ? *rated : 0.0};
+  if (result.sm_clock->throttled()) {
+    result.notes.push_back(fmt::format("throttled: the SM clock was {:.0f} MHz before and {:.0f} MHz after{}",
+                                       *before, *after,
+                                       rated.ok() ? fmt::format(", rated {:.0f} MHz", *rated) : ""));
+  }
 }
 
 // Times all verified entries and the bound together, and fills in what follows from the times.
@@ -157,6 +204,8 @@ Status time_entries(std::vector<Entry>& entries, DeviceProblem& problem, const L
     result.notes.push_back("no streaming bound: " + bound.status().message());
   }
 
+  const bool has_sm_clock = stream.device.kind == DeviceKind::cuda;
+  const Result<double> clock_before = has_sm_clock ? clock_now(stream) : Result<double>(0.0);
   std::string caveat;
   ROOFTILE_TRY_ASSIGN(const std::vector<TimeSeries> series,
                       time_interleaved(stream, problem.properties(), launches, options.timing, &caveat));
@@ -173,9 +222,8 @@ Status time_entries(std::vector<Entry>& entries, DeviceProblem& problem, const L
       entry.row.reason = own.status.message();
     }
   }
-  if (const LadderRow* peer = best_peer(entries); peer != nullptr) {
-    for (Entry& entry : entries) set_ratio(entry.row, *peer, result.the_case.seed);
-  }
+  compare_with_peer(entries, launches, problem, options, result);
+  if (has_sm_clock) note_clock(stream, clock_before, result);
   if (bound.ok() && series.back().status.ok()) {
     LadderRow row;
     row.rung = "streaming_bound";
@@ -268,6 +316,10 @@ std::string_view to_string(RowStatus status) {
       return "not_built";
   }
   return "failed";
+}
+
+bool SmClock::throttled() const {
+  return after_mhz < kSteadyClock * before_mhz || std::min(before_mhz, after_mhz) < kFullClock * rated_mhz;
 }
 
 bool LadderReport::failed() const {

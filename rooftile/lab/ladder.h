@@ -22,6 +22,7 @@ struct RowTime {
   Summary summary;  // microseconds
   TimeMode mode = TimeMode::stream_cold;
   std::vector<double> samples_us;
+  bool steady = false;  // enough samples, and close enough, to quote the median
 };
 
 struct LadderRow {
@@ -39,8 +40,19 @@ struct LadderRow {
   double tflops = 0;
   std::optional<double> bound_fraction;   // bound time / our time
   std::string peer;                       // the best peer of the run
-  std::optional<Interval> ratio_to_peer;  // peer time / our time
+  std::optional<Interval> ratio_to_peer;  // peer time / our time, from quads (head_to_head.h)
+  int quads = 0;
+  // Against the peer; without one, `insufficient` where the time is not steady.
   std::optional<Verdict> verdict;
+};
+
+// Of the SMs, estimated right before and right after measuring.
+struct SmClock {
+  double before_mhz = 0;
+  double after_mhz = 0;
+  double rated_mhz = 0;  // 0 where the driver does not say
+  // Fell by more than 5 % meanwhile, or stands more than 10 % below the rated clock.
+  [[nodiscard]] bool throttled() const;
 };
 
 struct LadderResult {
@@ -50,7 +62,8 @@ struct LadderResult {
   double write_bytes = 0;
   double flops = 0;
   std::vector<LadderRow> rows;
-  std::vector<std::string> notes;  // what a reader must know about these numbers
+  std::optional<SmClock> sm_clock;  // on cuda
+  std::vector<std::string> notes;   // what a reader must know about these numbers
 };
 
 struct LadderReport {

@@ -51,9 +51,14 @@ std::string time_text(const LadderRow& row) {
   return row.simulated ? "simulated" : "-";
 }
 
-std::string iqr_text(const LadderRow& row) {
-  if (!row.time || !(row.time->summary.median > 0)) return "-";
-  return fmt::format("{:.1f} %", 100.0 * row.time->summary.iqr / row.time->summary.median);
+// A time that may not be quoted says so beside itself.
+Cell iqr_cell(const LadderRow& row) {
+  if (!row.time) return {"-"};
+  const double median = row.time->summary.median;
+  const std::string share =
+      median > 0 ? fmt::format("{:.1f} %", 100.0 * row.time->summary.iqr / median) : "-";
+  if (row.time->steady) return {share};
+  return {share + " insufficient", Colour::yellow};
 }
 
 // The idea, or what kept the row from its numbers.
@@ -67,7 +72,7 @@ void add_row(TextTable& table, const LadderRow& row, bool timed, bool has_peer) 
                              check_cell(row),
                              {time_text(row)}};
   if (timed) {
-    cells.push_back({iqr_text(row)});
+    cells.push_back(iqr_cell(row));
     cells.push_back({row.time ? format_rate(row.gbps) : "-"});
     cells.push_back({row.bound_fraction ? fmt::format("{:.1f} %", 100.0 * *row.bound_fraction) : "-"});
   }

@@ -101,6 +101,8 @@ TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaOne) {
   EXPECT_EQ(time["samples"].size(), 12u);
   EXPECT_GT(time["median"].get<double>(), 0.0);
   EXPECT_TRUE(time.contains("iqr"));
+  EXPECT_TRUE(time["verdict"] == "ok" || time["verdict"] == "insufficient") << time.dump();
+  EXPECT_TRUE(result["sm_clock_mhz"].is_null());
 }
 
 TEST_F(LadderReportTest, VerifyJson) {
@@ -156,6 +158,31 @@ TEST_F(LadderReportTest, TheTableIsAlignedAndPlainWithoutColour) {
   EXPECT_NE(plain.find("FAILED"), std::string::npos);
   EXPECT_NE(plain.find("not built"), std::string::npos);
   EXPECT_NE(ladder_table(*report, 100, true).find('\033'), std::string::npos);
+}
+
+TEST_F(LadderReportTest, ATimeOfTooFewSamplesSaysInsufficient) {
+  LadderOptions options;
+  options.devices = {kCpu};
+  options.timing.min_samples = options.timing.max_samples = 4;
+  options.request.shape = {{"n", "1000003"}};
+  const Result<LadderReport> report = run_ladder(registry_, op_, options);
+  ASSERT_TRUE(report.ok());
+  const LadderRow& row = report->results[0].rows[0];
+  ASSERT_TRUE(row.time);
+  EXPECT_FALSE(row.time->steady);
+  EXPECT_EQ(row.verdict, Verdict::insufficient);
+  EXPECT_NE(ladder_table(*report, 120, false).find("% insufficient"), std::string::npos);
+  const Json json = Json::parse(ladder_json(*report, "rooftile ladder fake"));
+  EXPECT_EQ(json["results"][0]["rows"][0]["verdict"], "insufficient");
+  EXPECT_EQ(json["results"][0]["rows"][0]["time_us"]["verdict"], "insufficient");
+}
+
+TEST(SmClock, ThrottlingIsAFallOrAClockFarBelowTheRatedOne) {
+  EXPECT_FALSE((SmClock{1980, 1970, 1980}.throttled()));
+  EXPECT_TRUE((SmClock{1980, 1800, 1980}.throttled()));
+  EXPECT_TRUE((SmClock{1700, 1700, 1980}.throttled()));
+  EXPECT_FALSE((SmClock{1700, 1700, 0}.throttled()));
+  EXPECT_TRUE((SmClock{1700, 1500, 0}.throttled()));
 }
 
 TEST(TextTable, ColumnsStandUnderTheirHeaders) {
