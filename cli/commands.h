@@ -47,6 +47,7 @@ void add_run(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_device(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
+void add_table(CLI::App& app, Session& session);
 
 // Options that name a case, as typed.
 struct CaseOptions {

@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
   add_verify(app, session);
   add_device(app, session);
   add_calibrate(app, session);
+  add_table(app, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

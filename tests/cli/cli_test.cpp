@@ -94,7 +94,8 @@ class Cli : public testing::Test {
 };
 
 TEST_F(Cli, HelpHasExamples) {
-  for (const std::string command : {"list", "show", "ladder", "run", "verify", "device", "calibrate"}) {
+  for (const std::string command :
+       {"list", "show", "ladder", "run", "verify", "device", "calibrate", "table"}) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("rooftile " + command), std::string::npos) << outcome.out;
@@ -206,6 +207,35 @@ TEST_F(Cli, LadderOnCpuAndSim) {
     EXPECT_TRUE(row["time_us"].is_null());
     EXPECT_EQ(row["reason"], "simulated");
   }
+}
+
+TEST_F(Cli, TablesAreWrittenAndChecked) {
+  expect_error(2, "--root", {"table", "--root", folder_.string()});
+  const fs::path folder = folder_ / "rooftile" / "ops" / "reduce";
+  fs::create_directories(folder);
+  const std::vector<std::string> check = {"table", "reduce", "--check", "--root", folder_.string()};
+  expect_error(2, "cannot read rooftile/ops/reduce/README.md", check);
+  std::ofstream(folder / "README.md") << "# reduce\n";
+  expect_error(2, "<!-- generated: reduce -->", check);
+  std::ofstream(folder / "README.md") << "# reduce\n<!-- generated: reduce -->\n<!-- end generated -->\n";
+  std::ofstream(folder_ / "README.md") << "<!-- generated: summary -->\n<!-- end generated -->\n";
+  expect_error(1, "rooftile/ops/reduce/README.md, README.md", check);
+  const Outcome written = run({"table", "--root", folder_.string(), "reduce"});
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_NE(read_file(folder / "README.md").find("No record yet"), std::string::npos);
+  EXPECT_EQ(run(check).code, 0);
+  EXPECT_EQ(run({"table", "--root", folder_.string(), "reduce"}).out, "");
+
+  fs::create_directories(folder_ / "results" / "here");
+  const Outcome ladder = run({"ladder", "reduce", "--device", "cpu", "--shape", "n=100003", "--budget", "0.2",
+                              "--json", path("results/here/reduce.json")});
+  ASSERT_EQ(ladder.code, 0) << ladder.err;
+  expect_error(1, "README.md", check);
+  EXPECT_EQ(run({"table", "reduce", "--root", folder_.string()}).code, 0);
+  const std::string readme = read_file(folder / "README.md");
+  EXPECT_NE(readme.find("n=100003, f32"), std::string::npos) << readme;
+  EXPECT_NE(readme.find("| **threaded** |"), std::string::npos) << readme;
+  EXPECT_EQ(run(check).code, 0);
 }
 
 TEST_F(Cli, CalibrateCountsVerdicts) {

@@ -35,6 +35,8 @@ rooftile_add_script_test(quality.layers_can_fail COMMAND ${tests_dir}/quality/la
 rooftile_add_script_test(quality.source_digest COMMAND ${tests_dir}/quality/source_digest_test)
 rooftile_add_script_test(quality.rt COMMAND ${tests_dir}/quality/rt_test)
 rooftile_add_script_test(quality.gpu_record COMMAND ${tests_dir}/quality/gpu_record_test)
+# The tables of the READMEs are what the records give.
+rooftile_add_script_test(quality.tables COMMAND rooftile_cli table --check --root ${PROJECT_SOURCE_DIR})
 if(ROOFTILE_SLOW_TESTS)
   rooftile_add_script_test(quality.new_op TIMEOUT 1800
     COMMAND ${tests_dir}/quality/new_op_test ${PROJECT_BINARY_DIR}/new_op_test)

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "rooftile/lab/build_info.h"
+#include "rooftile/lab/record_table.h"
+#include "rooftile/lab/write_file.h"
+
+namespace rooftile::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TableCommand {
+  std::vector<std::string> operators;
+  std::string root = ".";
+  bool check = false;
+};
+
+// A README with a section that is generated.
+struct Section {
+  std::string name;  // of the marker
+  std::string path;  // from the root
+  std::string generated;
+};
+
+Result<std::string> read_text(const fs::path& path, const std::string& name) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) return io_error(fmt::format("cannot read {}: it should hold '<!-- generated: ... -->'", name));
+  return text.str();
+}
+
+Result<std::vector<Section>> sections(const Session& session, const TableCommand& call) {
+  if (!fs::is_directory(fs::path(call.root) / "rooftile" / "ops")) {
+    return invalid_argument(
+        fmt::format("{} is not the root of the tree: there is no rooftile/ops; name it by --root DIR",
+                    call.root == "." ? "this directory" : call.root));
+  }
+  std::vector<const OperatorDescriptor*> operators;
+  for (const std::string& name : call.operators) {
+    ROOFTILE_TRY_ASSIGN(const OperatorDescriptor* op, session.registry.get(name));
+    operators.push_back(op);
+  }
+  if (operators.empty()) operators = session.registry.operators();
+  ROOFTILE_TRY_ASSIGN(const std::vector<lab::Record> records, lab::read_records(call.root));
+
+  std::vector<Section> all;
+  for (const OperatorDescriptor* op : operators) {
+    all.push_back({op->name, fmt::format("rooftile/ops/{}/README.md", op->name),
+                   lab::operator_tables(records, op->name, lab::source_digest(op->name))});
+  }
+  // The summary is of all operators, and stands where its marker does.
+  const Result<std::string> readme = read_text(fs::path(call.root) / "README.md", "README.md");
+  if (readme.ok() && readme->find("<!-- generated: summary -->") != std::string::npos) {
+    std::vector<lab::OperatorDigest> digests;
+    for (const OperatorDescriptor* op : session.registry.operators()) {
+      digests.push_back({op->name, std::string(lab::source_digest(op->name))});
+    }
+    all.push_back({"summary", "README.md", lab::summary_table(records, digests)});
+  }
+  return all;
+}
+
+int run(const Session& session, const TableCommand& call) {
+  const Result<std::vector<Section>> all = sections(session, call);
+  if (!all.ok()) return report(all.status());
+  std::vector<std::string> outdated;
+  for (const Section& section : *all) {
+    const fs::path path = fs::path(call.root) / section.path;
+    const Result<std::string> before = read_text(path, section.path);
+    if (!before.ok()) return report(before.status());
+    const Result<std::string> after = lab::replace_generated(*before, section.name, section.generated);
+    if (!after.ok()) return report(kWrongCall, fmt::format("{}: {}", section.path, after.status().rule()));
+    if (*after == *before) continue;
+    outdated.push_back(section.path);
+    if (call.check) continue;
+    if (const Status status = lab::write_file(path.string(), *after); !status.ok()) return report(status);
+    fmt::print("{}\n", section.path);
+  }
+  if (call.check && !outdated.empty()) {
+    return report(kCheckFailed,
+                  fmt::format("{}: the generated tables differ from the records: run `rooftile table`",
+                              fmt::join(outdated, ", ")));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_table(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("table", "write the tables of the READMEs from the records in results/");
+  auto call = std::make_shared<TableCommand>();
+  command->add_option("OP", call->operators, "operators of `rooftile list`; default: all");
+  command->add_option("--root", call->root, "the root of the tree (default: the current directory)")
+      ->type_name("DIR");
+  command->add_flag("--check", call->check, "write nothing; exit code 1 where a README differs");
+  command->footer(
+      "Prints the files that it wrote. A table whose record was made from other sources is marked as stale.\n"
+      "Examples:\n"
+      "  rooftile table\n"
+      "  rooftile table reduce --root ~/rooftile\n"
+      "  rooftile table --check");
+  command->callback([&session, call] { session.exit_code = run(session, *call); });
+}
+
+}  // namespace rooftile::cli
