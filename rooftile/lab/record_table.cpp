@@ -127,6 +127,14 @@ std::string cell(std::string text) {
   return safe;
 }
 
+// The command as a reader would type it: where its record went is nobody's business.
+std::string without_json_option(const std::string& command) {
+  const std::size_t option = command.find(" --json ");
+  if (option == std::string::npos) return command;
+  const std::size_t next = command.find(' ', option + 8);
+  return command.substr(0, option) + (next == std::string::npos ? "" : command.substr(next));
+}
+
 bool stale(const Record& record, std::string_view digest) { return record.source_digest != digest; }
 
 std::string peer_of(const Record& record) {
@@ -148,10 +156,10 @@ std::string row_line(const RecordRow& row, bool has_peer) {
 }
 
 std::string record_table(const Record& record, std::string_view digest) {
-  std::string text =
-      fmt::format("**{}** on {}: {}, {} read, {} written; `{}`, commit {}\n\n", cell(record.case_name),
-                  cell(record.machine), record.mode, format_bytes(record.read_bytes),
-                  format_bytes(record.write_bytes), record.command, record.commit.substr(0, 12));
+  std::string text = fmt::format("**{}** on {}: {}, {} read, {} written; `{}`, commit {}\n\n",
+                                 cell(record.case_name), cell(record.machine), record.mode,
+                                 format_bytes(record.read_bytes), format_bytes(record.write_bytes),
+                                 without_json_option(record.command), record.commit.substr(0, 12));
   if (stale(record, digest)) {
     text += fmt::format("*Stale: measured from other sources (digest {}) than those that stand here.*\n\n",
                         record.source_digest);
