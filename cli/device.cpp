@@ -12,10 +12,7 @@
 namespace rooftile::cli {
 namespace {
 
-constexpr double kHostStreamBytes = 256.0 * 1024 * 1024;
-constexpr double kGpuStreamBytes = 1024.0 * 1024 * 1024;
-
-Result<lab::DeviceReport> look(Session& session) {
+Result<lab::DeviceReport> look(Session& session, bool remeasure) {
   lab::DeviceReport found;
   lab::Progress progress;
   found.cuda_reason = cuda_availability().ok() ? "" : cuda_availability().message();
@@ -27,8 +24,7 @@ Result<lab::DeviceReport> look(Session& session) {
     ROOFTILE_TRY_ASSIGN(const DeviceProperties* properties, device_properties(device));
     lab::DeviceEntry entry{*properties, {}};
     if (device.kind != DeviceKind::sim) {
-      const double bytes = device.kind == DeviceKind::cuda ? kGpuStreamBytes : kHostStreamBytes;
-      ROOFTILE_TRY_ASSIGN(entry.measured, lab::measure_streaming(device, bytes));
+      ROOFTILE_TRY_ASSIGN(entry.measured, lab::cached_ceilings(device, remeasure));
     }
     found.devices.push_back(std::move(entry));
   }
@@ -44,11 +40,36 @@ void print_machine() {
   fmt::print("os        {}\nbuilt by  {} {}\n\n", machine.os, machine.compiler, machine.flags);
 }
 
+void print_ceilings(const lab::DeviceReport& found) {
+  lab::TextTable table;
+  table.add_column("ceiling");
+  table.add_column("of");
+  for (const char* header : {"measured", "datasheet", "unit"}) table.add_column(header, lab::Align::right);
+  table.add_column("");
+  std::string notes;
+  for (const lab::DeviceEntry& entry : found.devices) {
+    for (const lab::Ceiling& c : entry.measured.ceilings) {
+      table.add_row({{c.name},
+                     {to_string(entry.properties.device)},
+                     {c.value > 0 ? fmt::format("{:.1f}", c.value) : "-"},
+                     {c.datasheet > 0 ? fmt::format("{:.1f}", c.datasheet) : "-"},
+                     {c.unit},
+                     {c.reason}});
+    }
+    const lab::CachedCeilings& from = entry.measured;
+    if (from.ceilings.empty()) continue;
+    notes += fmt::format("{}: {}\n", to_string(entry.properties.device),
+                         !from.problem.empty() ? from.problem
+                         : from.measured       ? "measured now, kept in " + from.path
+                                               : "from " + from.path + "; --measure measures again");
+  }
+  fmt::print("\n{}{}\n", table.render(lab::stdout_width(), lab::stdout_has_colour()), notes);
+}
+
 void print_devices(const lab::DeviceReport& found) {
   lab::TextTable table;
   table.add_column("device");
-  for (const char* header :
-       {"arch", "SMs/threads", "LLC", "memory", "read GB/s", "write GB/s", "copy GB/s"}) {
+  for (const char* header : {"arch", "SMs/threads", "LLC", "memory"}) {
     table.add_column(header, lab::Align::right);
   }
   table.add_column("name");
@@ -60,21 +81,19 @@ void print_devices(const lab::DeviceReport& found) {
         {fmt::format("{}", p.multiprocessors)},
         {lab::format_bytes(static_cast<double>(p.last_level_cache))},
         {lab::format_bytes(static_cast<double>(p.memory_bytes))}};
-    for (std::size_t i = 0; i < 3; ++i) {
-      cells.push_back({i < entry.measured.size() ? fmt::format("{:.1f}", entry.measured[i].gbps) : "-"});
-    }
     cells.push_back({p.name});
     table.add_row(std::move(cells));
   }
   fmt::print("{}", table.render(lab::stdout_width(), lab::stdout_has_colour()));
+  print_ceilings(found);
   for (const lab::PeerLibrary& peer : found.peers) {
     fmt::print("peers     {}: {}\n", peer.path, peer.reason.empty() ? "loaded" : peer.reason);
   }
   if (found.peers.empty()) fmt::print("peers     none: no rooftile_peers_*.so beside the program\n");
 }
 
-int run(Session& session, const std::string* json) {
-  const Result<lab::DeviceReport> found = look(session);
+int run(Session& session, const std::string* json, bool remeasure) {
+  const Result<lab::DeviceReport> found = look(session, remeasure);
   if (!found.ok()) return report(found.status());
   if (json != nullptr) {
     const Status status = write_text(*json, lab::device_json(*found));
@@ -90,15 +109,17 @@ int run(Session& session, const std::string* json) {
 
 void add_device(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("device", "what is here: GPUs, limits, measured memory rates, libraries");
+      app.add_subcommand("device", "what is here: GPUs, limits, measured ceilings, libraries");
   auto json = std::make_shared<std::string>();
   CLI::Option* option = command->add_option("--json", *json, "write JSON to a file, or to stdout")
                             ->expected(0, 1)
                             ->type_name("[FILE|-]");
-  command->footer("Examples:\n  rooftile device\n  rooftile device --json -");
-  command->callback([&session, json, option] {
+  auto remeasure = std::make_shared<bool>(false);
+  command->add_flag("--measure", *remeasure, "measure the ceilings again, though they are known");
+  command->footer("Examples:\n  rooftile device\n  rooftile device --measure --json -");
+  command->callback([&session, json, option, remeasure] {
     if (option->count() > 0 && json->empty()) *json = "-";
-    session.exit_code = run(session, option->count() > 0 ? json.get() : nullptr);
+    session.exit_code = run(session, option->count() > 0 ? json.get() : nullptr, *remeasure);
   });
 }
 

@@ -1,19 +1,47 @@
 #include "rooftile/lab/ceilings.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
+#include "rooftile/core/memory.h"
+#include "rooftile/lab/gpu_ceilings.h"
+#include "rooftile/lab/gpu_clock.h"
 #include "rooftile/lab/statistics.h"
 #include "rooftile/lab/stream_bound.h"
 #include "rooftile/lab/timing.h"
 
 namespace rooftile::lab {
+namespace {
 
-Result<std::vector<MeasuredRate>> measure_streaming(Device device, double bytes) {
-  if (device.kind == DeviceKind::sim) return unsupported("the simulated SM has no time");
-  ROOFTILE_TRY_ASSIGN(const DeviceProperties* properties, device_properties(device));
-  ROOFTILE_TRY_ASSIGN(const Stream stream, Stream::create(device));
+constexpr double kHostStreamBytes = 256.0 * 1024 * 1024;
+constexpr double kGpuStreamBytes = 1024.0 * 1024 * 1024;
+constexpr int kFmaRounds = 4096;  // about a quarter of a millisecond
+constexpr int kL2Passes = 32;
+constexpr std::size_t kL2Share = 4;  // of the cache: a half that is local to an SM holds it twice
+constexpr std::size_t kSinkBytes = 256;
 
+// The median time of each launch, in microseconds.
+Result<std::vector<double>> median_times(StreamRef stream, const DeviceProperties& device,
+                                         const std::vector<TimedLaunch>& launches, TimeMode mode) {
+  TimingOptions options;
+  options.mode = mode;
+  options.min_samples = 10;
+  options.max_samples = 30;
+  options.budget_s = 1.0;
+  ROOFTILE_TRY_ASSIGN(const std::vector<TimeSeries> series,
+                      time_interleaved(stream, device, launches, options, nullptr));
+  std::vector<double> medians;
+  for (const TimeSeries& one : series) {
+    ROOFTILE_TRY(one.status);
+    medians.push_back(summarize(one.samples_us).median);
+  }
+  return medians;
+}
+
+Status measure_streaming(StreamRef stream, const DeviceProperties& device, std::vector<Ceiling>& ceilings) {
+  const double bytes = device.device.kind == DeviceKind::cuda ? kGpuStreamBytes : kHostStreamBytes;
   struct Mix {
     const char* name;
     double read;
@@ -23,24 +51,86 @@ Result<std::vector<MeasuredRate>> measure_streaming(Device device, double bytes)
       {{"read", bytes, 0.0}, {"write", 0.0, bytes}, {"copy", bytes / 2, bytes / 2}}};
   std::vector<StreamBound> bounds;
   for (const Mix& mix : mixes) {
-    ROOFTILE_TRY_ASSIGN(StreamBound bound, StreamBound::create(stream.ref(), mix.read, mix.write));
+    ROOFTILE_TRY_ASSIGN(StreamBound bound, StreamBound::create(stream, mix.read, mix.write));
     bounds.push_back(std::move(bound));
   }
   std::vector<TimedLaunch> launches;
   for (const StreamBound& bound : bounds)
-    launches.push_back({[&bound, &stream] { return bound.launch(stream.ref()); }});
-  ROOFTILE_TRY_ASSIGN(
-      const std::vector<TimeSeries> series,
-      time_interleaved(stream.ref(), *properties, launches,
-                       {.min_samples = 5, .max_samples = 20, .budget_s = 1.0, .on_round = {}}, nullptr));
-  std::vector<MeasuredRate> rates;
+    launches.push_back({[&bound, stream] { return bound.launch(stream); }});
+  ROOFTILE_TRY_ASSIGN(const std::vector<double> us,
+                      median_times(stream, device, launches, TimeMode::stream_cold));
   for (std::size_t i = 0; i < mixes.size(); ++i) {
-    ROOFTILE_TRY(series[i].status);
-    const double median_us = summarize(series[i].samples_us).median;
-    rates.push_back(
-        {mixes[i].name, bounds[i].bytes(), median_us > 0.0 ? bounds[i].bytes() / median_us * 1e-3 : 0.0});
+    const double work = bounds[i].bytes();
+    ceilings.push_back({mixes[i].name, "GB/s", us[i] > 0.0 ? work / us[i] * 1e-3 : 0.0, work,
+                        device.peak_bandwidth_gbps, us[i] > 0.0 ? "" : "the clock did not advance"});
   }
-  return rates;
+  return {};
+}
+
+Status measure_compute(StreamRef stream, const DeviceProperties& device, std::vector<Ceiling>& ceilings) {
+  constexpr std::size_t kVectorBytes = 16;
+  const std::size_t bytes = device.last_level_cache / kL2Share / kVectorBytes * kVectorBytes;
+  ROOFTILE_TRY_ASSIGN(const DeviceMemory source, DeviceMemory::allocate(stream.device, bytes));
+  ROOFTILE_TRY_ASSIGN(const DeviceMemory sink, DeviceMemory::allocate(stream.device, kSinkBytes));
+  if (bytes > 0) ROOFTILE_TRY(fill_bytes(stream, source.data(), 0x01, bytes));
+  double flops = 0;
+  const std::vector<TimedLaunch> launches = {
+      {[&] {
+        return l2_ceiling_cuda(stream, device.multiprocessors, source.data(), bytes, kL2Passes, sink.data());
+      }},
+      {[&] {
+        return fma_ceiling_cuda(stream, device.multiprocessors, kFmaRounds, static_cast<float*>(sink.data()),
+                                &flops);
+      }}};
+  ROOFTILE_TRY_ASSIGN(const std::vector<double> us,
+                      median_times(stream, device, launches, TimeMode::stream_hot));
+  const double read = static_cast<double>(bytes) * kL2Passes;
+  ceilings.push_back({"l2_read", "GB/s", us[0] > 0.0 ? read / us[0] * 1e-3 : 0.0, read, 0.0,
+                      bytes > 0 && us[0] > 0.0 ? "" : "the size of the L2 is not known"});
+  const Result<double> clock = rated_sm_clock_mhz(device.device);
+  ceilings.push_back(
+      {"fma_f32", "TFLOP/s", us[1] > 0.0 ? flops / us[1] * 1e-6 : 0.0, flops,
+       clock.ok() ? datasheet_fma_tflops(device.compute_capability, device.multiprocessors, *clock) : 0.0,
+       us[1] > 0.0 ? "" : "the clock did not advance"});
+  ceilings.push_back({"tensor_core", "TFLOP/s", 0.0, 0.0, 0.0,
+                      "not measured yet: the library has no matrix instructions so far"});
+  return {};
+}
+
+}  // namespace
+
+double datasheet_fma_tflops(int compute_capability, int multiprocessors, double clock_mhz) {
+  int cores = 0;  // f32 lanes per SM
+  switch (compute_capability) {
+    case 70:
+    case 72:
+    case 75:
+    case 80:
+      cores = 64;
+      break;
+    case 86:
+    case 87:
+    case 89:
+    case 90:
+    case 100:
+    case 103:
+    case 120:
+      cores = 128;
+      break;
+    default:
+      return 0.0;
+  }
+  return 2.0 * cores * multiprocessors * clock_mhz * 1e-6;
+}
+
+Result<std::vector<Ceiling>> measure_ceilings(Device device) {
+  if (device.kind == DeviceKind::sim) return unsupported("the simulated SM has no time");
+  ROOFTILE_TRY_ASSIGN(const DeviceProperties* properties, device_properties(device));
+  ROOFTILE_TRY_ASSIGN(const Stream stream, Stream::create(device));
+  std::vector<Ceiling> ceilings;
+  ROOFTILE_TRY(measure_streaming(stream.ref(), *properties, ceilings));
+  if (device.kind == DeviceKind::cuda) ROOFTILE_TRY(measure_compute(stream.ref(), *properties, ceilings));
+  return ceilings;
 }
 
 }  // namespace rooftile::lab

@@ -123,6 +123,18 @@ Json properties_json(const DeviceProperties& p) {
           {"peak_bandwidth_gbps", rounded(p.peak_bandwidth_gbps)}};
 }
 
+Json ceiling_json(const Ceiling& ceiling) {
+  const auto known = [](double value) { return value > 0.0 ? rounded(value) : Json(nullptr); };
+  const bool is_rate = ceiling.unit == "GB/s";
+  return {{"name", ceiling.name},
+          {"unit", ceiling.unit},
+          {"value", known(ceiling.value)},
+          {"gbps", is_rate ? known(ceiling.value) : Json(nullptr)},
+          {"bytes", is_rate ? known(ceiling.work) : Json(nullptr)},
+          {"datasheet", known(ceiling.datasheet)},
+          {"reason", ceiling.reason}};
+}
+
 std::string why_not(const RungRow& rung, Device device) {
   const Result<const DeviceProperties*> properties = device_properties(device);
   return properties.ok() ? unavailable_reason(rung, **properties) : properties.status().message();
@@ -246,10 +258,11 @@ std::string device_json(const DeviceReport& report) {
   for (const DeviceEntry& entry : report.devices) {
     Json device = properties_json(entry.properties);
     Json measured = Json::array();
-    for (const MeasuredRate& rate : entry.measured) {
-      measured.push_back({{"name", rate.name}, {"bytes", rate.bytes}, {"gbps", rounded(rate.gbps)}});
-    }
+    for (const Ceiling& ceiling : entry.measured.ceilings) measured.push_back(ceiling_json(ceiling));
     device["measured"] = measured;
+    device["measured_now"] = entry.measured.measured;
+    device["measured_file"] = entry.measured.path;
+    device["measured_problem"] = entry.measured.problem;
     devices.push_back(device);
   }
   Json peers = Json::array();

@@ -22,7 +22,7 @@ namespace rooftile::lab {
 // What a device can do and what it was measured to do.
 struct DeviceEntry {
   DeviceProperties properties;
-  std::vector<MeasuredRate> measured;
+  CachedCeilings measured;
 };
 struct DeviceReport {
   std::vector<DeviceEntry> devices;

@@ -46,6 +46,8 @@ class Cli : public testing::Test {
     std::string name = (fs::temp_directory_path() / "rooftile_cli_XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
+    // What the program keeps between runs stays among the files of this test.
+    ASSERT_EQ(setenv("XDG_CACHE_HOME", path("cache").c_str(), 1), 0);
   }
   void TearDown() override { fs::remove_all(folder_); }
 
@@ -344,17 +346,33 @@ TEST_F(Cli, RunRejectsBadFiles) {
 }
 
 TEST_F(Cli, DeviceJson) {
-  const Outcome outcome = run({"device", "--json"});
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const Json json = Json::parse(outcome.out);
-  EXPECT_EQ(json["schema"], 1);
-  EXPECT_EQ(json["cuda"]["available"], cuda_availability().ok());
-  bool measured = false;
-  for (const Json& device : json["devices"]) {
-    if (device["device"] != "cpu") continue;
-    for (const Json& rate : device["measured"]) measured = rate["gbps"].get<double>() > 0.0;
-  }
-  EXPECT_TRUE(measured);
+  const auto device = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"device", "--json", "-"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Outcome outcome = run(args);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["schema"], 1);
+    EXPECT_EQ(json["cuda"]["available"], cuda_availability().ok());
+    for (const Json& entry : json["devices"]) {
+      if (entry["device"] == "cpu") return entry;
+    }
+    return Json();
+  };
+  const Json first = device({});
+  ASSERT_GE(first["measured"].size(), 3u);
+  for (const Json& rate : first["measured"]) EXPECT_GT(rate["gbps"].get<double>(), 0.0) << rate.dump();
+  EXPECT_EQ(first["measured_now"], true);
+  const std::string kept = first["measured_file"];
+  EXPECT_EQ(kept.find(path("cache/rooftile/ceilings-")), 0u) << kept;
+  const Json second = device({});
+  EXPECT_EQ(second["measured_now"], false);
+  EXPECT_EQ(second["measured"], first["measured"]);
+  EXPECT_EQ(device({"--measure"})["measured_now"], true);
+  std::ofstream(kept) << "{\"version\":1,";
+  EXPECT_EQ(device({})["measured_now"], true);
+  EXPECT_EQ(device({})["measured_now"], false);  // the damaged file was replaced
+  EXPECT_NE(run({"device"}).out.find("from " + kept), std::string::npos);
 }
 
 }  // namespace
