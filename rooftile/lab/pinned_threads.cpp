@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace rooftile::lab {
@@ -19,23 +19,24 @@ namespace rooftile::lab {
 class PinnedThreads::Observer : public tbb::task_scheduler_observer {
  public:
   Observer() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+    CPU_ZERO(&allowed_);
+    if (sched_getaffinity(0, sizeof(allowed_), &allowed_) != 0) {
       error_ = errno;
       return;
     }
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &allowed)) cpus_.push_back(cpu);
+      if (CPU_ISSET(cpu, &allowed_)) cpus_.push_back(cpu);
     }
-    pin(0);
+    // oneTBB takes its number of threads from the affinity that it finds at its first use: not from ours.
+    static_cast<void>(tbb::this_task_arena::max_concurrency());
     observe(true);
+    pin(0);
   }
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
   ~Observer() override {
     observe(false);  // returns when no callback runs any more
-    for (const auto& [thread, before] : before_) sched_setaffinity(thread, sizeof(before), &before);
+    for (const pid_t thread : pinned_) sched_setaffinity(thread, sizeof(allowed_), &allowed_);
   }
 
   void on_scheduler_entry(bool is_worker) override {
@@ -53,22 +54,18 @@ class PinnedThreads::Observer : public tbb::task_scheduler_observer {
   void pin(std::size_t slot) {
     const std::lock_guard lock(mutex_);
     const pid_t thread = gettid();
-    cpu_set_t before;
-    CPU_ZERO(&before);
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(cpus_[slot % cpus_.size()], &one);
-    if (sched_getaffinity(thread, sizeof(before), &before) != 0 ||
-        sched_setaffinity(thread, sizeof(one), &one) != 0) {
-      error_ = errno;
-      return;
-    }
-    before_.try_emplace(thread, before);  // the first entry holds what the thread came with
+    if (sched_setaffinity(thread, sizeof(one), &one) != 0) error_ = errno;
+    pinned_.insert(thread);
   }
 
+  // Of the thread that measures. A worker that it starts meanwhile inherits one CPU, and gets these back.
+  cpu_set_t allowed_{};
   std::vector<int> cpus_;
   mutable std::mutex mutex_;
-  std::map<pid_t, cpu_set_t> before_;
+  std::set<pid_t> pinned_;
   int error_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <cstdint>
 
@@ -73,6 +74,8 @@ TEST(PinnedThreads, EveryThreadGetsBackWhatItHad) {
     cpu_set_t now;
     ASSERT_EQ(sched_getaffinity(0, sizeof(now), &now), 0);
     EXPECT_EQ(CPU_COUNT(&now), 1) << pinned.caveat();
+    // Also where this is the first use of oneTBB in the process, as it is when this test runs alone.
+    EXPECT_EQ(tbb::this_task_arena::max_concurrency(), CPU_COUNT(&before));
     tbb::parallel_for(0, 10000, [](int) {
       cpu_set_t own;
       ASSERT_EQ(sched_getaffinity(0, sizeof(own), &own), 0);
