@@ -41,7 +41,8 @@ __device__ void add(uint4& to, const uint4& value) {
 
 // __ldcg reads past the L1.
 __global__ void __launch_bounds__(kL2Block)
-    l2_kernel(const uint4* __restrict__ g_source, std::int64_t vectors, int passes, uint4* __restrict__ g_sink) {
+    l2_kernel(const uint4* __restrict__ g_source, std::int64_t vectors, int passes,
+              uint4* __restrict__ g_sink) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kL2Block;
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * kL2Block + threadIdx.x;
   uint4 r_folded = {};
@@ -74,8 +75,8 @@ Status fma_ceiling_cuda(StreamRef stream, int multiprocessors, int rounds, float
   return launch(fma_kernel, config, rounds, 0.5f, 1.0f, sink);
 }
 
-Status l2_ceiling_cuda(StreamRef stream, int multiprocessors, const void* source, std::size_t bytes, int passes,
-                       void* sink) {
+Status l2_ceiling_cuda(StreamRef stream, int multiprocessors, const void* source, std::size_t bytes,
+                       int passes, void* sink) {
   using namespace rooftile::ROOFTILE_TARGET;
   const LaunchConfig config{.grid = dim3(static_cast<unsigned>(multiprocessors * kL2BlocksPerSm)),
                             .block = dim3(kL2Block),

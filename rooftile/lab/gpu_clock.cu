@@ -1,5 +1,5 @@
-// %globaltimer counts nanoseconds whatever the SM does, clock64 the SM's own cycles. The timer advances in steps
-// of up to about a microsecond: a span of 2 ms makes that a thousandth.
+// %globaltimer counts nanoseconds whatever the SM does, clock64 the SM's own cycles. The timer advances in
+// steps of up to about a microsecond: a span of 2 ms makes that a thousandth.
 #include "rooftile/lab/gpu_clock.h"
 
 #include <cstdint>

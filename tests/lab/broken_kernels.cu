@@ -12,8 +12,8 @@ __device__ float kept(float value, KernelBug bug) {
   return bug == KernelBug::half_accumulation ? __half2float(__float2half(value)) : value;
 }
 
-__global__ void __launch_bounds__(kBlock)
-    block_sums_kernel(KernelBug bug, const float* __restrict__ g_in, std::int64_t n, float* __restrict__ g_out) {
+__global__ void __launch_bounds__(kBlock) block_sums_kernel(KernelBug bug, const float* __restrict__ g_in,
+                                                            std::int64_t n, float* __restrict__ g_out) {
   __shared__ float s_sums[kBlock];
   const int t = static_cast<int>(threadIdx.x);
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kBlock;
@@ -25,7 +25,8 @@ __global__ void __launch_bounds__(kBlock)
   if (bug != KernelBug::dropped_first_barrier) __syncthreads();  // all values are there
   for (int stride = kBlock / 2; stride > 0; stride /= 2) {
     if (t < stride) s_sums[t] = kept(s_sums[t] + s_sums[t + stride], bug);
-    if (bug != KernelBug::dropped_barrier) __syncthreads();  // this round's sums before the next round reads them
+    if (bug != KernelBug::dropped_barrier)
+      __syncthreads();  // this round's sums before the next round reads them
   }
   if (t != 0 || (bug == KernelBug::output_not_written && is_last)) return;
   g_out[blockIdx.x] = bug == KernelBug::nan_in_last && is_last ? __int_as_float(0x7FC00000) : s_sums[0];
@@ -36,8 +37,9 @@ __global__ void __launch_bounds__(kBlock)
 Status run_block_sums(StreamRef stream, KernelBug bug, const float* g_in, std::int64_t n, float* g_out) {
   if (n == 0) return {};
   const auto blocks = static_cast<unsigned>((n + kBlock - 1) / kBlock);
-  return launch(block_sums_kernel, LaunchConfig{.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream},
-                bug, g_in, n, g_out);
+  return launch(block_sums_kernel,
+                LaunchConfig{.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, bug, g_in, n,
+                g_out);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::lab_tests

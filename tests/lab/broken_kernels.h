@@ -1,5 +1,5 @@
-// Kernels that sum blocks of 256 floats, right or with one deliberate mistake each: what the lab's verification
-// must find.
+// Kernels that sum blocks of 256 floats, right or with one deliberate mistake each: what the lab's
+// verification must find.
 #pragma once
 
 #include <cstdint>

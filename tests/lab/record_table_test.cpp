@@ -64,7 +64,8 @@ class RecordTable : public testing::Test {
 };
 
 TEST_F(RecordTable, ATablePerCase) {
-  write("b.json", ladder_json(made_up_report(1024), "rooftile ladder fake --json /tmp/x.json --shape n=1024"));
+  write("b.json",
+        ladder_json(made_up_report(1024), "rooftile ladder fake --json /tmp/x.json --shape n=1024"));
   write("a.json", ladder_json(made_up_report(4096), "rooftile ladder fake --shape n=4096"));
   write("verify_fake.json", R"({"schema":1,"device":"cuda:0","cases":1})");
   write("index.tsv", "not JSON, and not read");
