@@ -1,13 +1,13 @@
 // CPU measuring: a thread that the scheduler moves takes its time with it.
 #pragma once
 
-#include <memory>
 #include <string>
 
 namespace rooftile::lab {
 
 // While it lives, the calling thread and the oneTBB workers that join its arena stay on one CPU each, of
-// those that this process may use; then every thread gets back what it had.
+// those that the calling thread may use; then all of them get these back. One at a time, always by the same
+// thread.
 class PinnedThreads {
  public:
   PinnedThreads();
@@ -20,7 +20,6 @@ class PinnedThreads {
 
  private:
   class Observer;
-  std::unique_ptr<Observer> observer_;
 };
 
 }  // namespace rooftile::lab
