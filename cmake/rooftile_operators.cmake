@@ -1,7 +1,7 @@
 # Discovers the operators: one folder of rooftile/ops each. Nothing else lists them.
 #
 # Sets rooftile_operators (names) and the source lists
-#   rooftile_op_sources       <op>_op.cpp, <op>_cpu.cpp
+#   rooftile_op_sources       <op>_op.cpp, <op>_cpu.cpp and the folder's other .cpp files
 #   rooftile_op_lab_sources   <op>_ref.cpp, <op>_cases.cpp
 #   rooftile_op_tests         <op>_test.cpp
 #   rooftile_rungs_portable, rooftile_rungs_sm80, rooftile_rungs_sm90a
@@ -28,7 +28,8 @@ foreach(folder IN LISTS op_folders)
   endforeach()
   list(APPEND rooftile_operators ${op})
 
-  file(GLOB matched CONFIGURE_DEPENDS ${folder}/${op}_op.cpp ${folder}/${op}_cpu.cpp)
+  file(GLOB matched CONFIGURE_DEPENDS ${folder}/${op}_*.cpp)
+  list(FILTER matched EXCLUDE REGEX "_(ref|cases|test|peers_[a-z0-9_]+)\\.cpp$")
   list(APPEND rooftile_op_sources ${matched})
   file(GLOB matched CONFIGURE_DEPENDS ${folder}/${op}_ref.cpp ${folder}/${op}_cases.cpp)
   list(APPEND rooftile_op_lab_sources ${matched})
@@ -37,7 +38,7 @@ foreach(folder IN LISTS op_folders)
 
   file(GLOB rungs CONFIGURE_DEPENDS ${folder}/rungs/*.cu)
   foreach(rung IN LISTS rungs)
-    if(NOT rung MATCHES "/r[0-9][0-9]_[a-z0-9_]+(\\.sm80|\\.sm90a)?\\.cu$")
+    if(NOT rung MATCHES "/r[0-9][0-9][0-9]?_[a-z0-9_]+(\\.sm80|\\.sm90a)?\\.cu$")
       message(FATAL_ERROR "${rung}: a rung is named rNN_mechanism.cu, .sm80.cu or .sm90a.cu")
     endif()
     if(CMAKE_MATCH_1 STREQUAL ".sm80")

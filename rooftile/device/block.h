@@ -5,9 +5,9 @@
 
 namespace rooftile::ROOFTILE_TARGET {
 
-// Combines `value` over a block of kThreads threads; thread 0 returns the result, the others an unspecified value.
-// All threads of a one-dimensional block must call it. `s_warp_values` is the caller's shared memory, one slot per
-// warp; it may be written again after the next __syncthreads(). The order is fixed.
+// Combines `value` over a block of kThreads threads; thread 0 returns the result, the others an unspecified
+// value. All threads of a one-dimensional block must call it. `s_warp_values` is the caller's shared memory,
+// one slot per warp; it may be written again after the next __syncthreads(). The order is fixed.
 template <int kThreads, class T, class Combine>
 __device__ __forceinline__ T block_reduce(T value, T identity, T (&s_warp_values)[kThreads / kWarpSize],
                                           Combine combine) {

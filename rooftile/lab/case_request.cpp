@@ -7,18 +7,24 @@
 namespace rooftile::lab {
 namespace {
 
-Status set_extent(Shape& shape, const std::string& key, const std::string& text) {
-  const auto at =
-      std::find_if(shape.begin(), shape.end(), [&](const auto& extent) { return extent.first == key; });
-  if (at == shape.end()) {
-    std::vector<std::string> keys;
-    for (const auto& extent : shape) keys.push_back(extent.first);
+// `keys` are the operator's, in order; a key that the default shape leaves out is put where it belongs.
+Status set_extent(Shape& shape, const std::vector<std::string>& keys, const std::string& key,
+                  const std::string& text) {
+  const auto place = std::find(keys.begin(), keys.end(), key);
+  if (place == keys.end()) {
     return invalid_argument(
         fmt::format("unknown shape key '{}': this operator takes {}", key, fmt::join(keys, ", ")));
   }
   Result<std::int64_t> count = parse_count(text);
   if (!count.ok()) return invalid_argument(fmt::format("shape {}={}: {}", key, text, count.status().rule()));
-  at->second = *count;
+  const auto at = std::find_if(shape.begin(), shape.end(), [&](const auto& extent) {
+    return std::find(keys.begin(), keys.end(), extent.first) >= place;
+  });
+  if (at != shape.end() && at->first == key) {
+    at->second = *count;
+  } else {
+    shape.insert(at, {key, *count});
+  }
   return {};
 }
 
@@ -29,7 +35,8 @@ Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases,
   Case c = kind == DeviceKind::cuda ? cases.default_case : cases.default_host_case;
   c.tier = CaseTier::quick;  // a case that the caller names runs wherever it is asked to
   for (const auto& [key, count] : request.shape) {
-    if (Status status = set_extent(c.shape, key, count); !status.ok()) return status.with_operator(op.name);
+    if (Status status = set_extent(c.shape, cases.shape_keys, key, count); !status.ok())
+      return status.with_operator(op.name);
   }
   for (const auto& [name, value] : request.args) {
     if (Status status = c.params.set(op.params, name, value); !status.ok())

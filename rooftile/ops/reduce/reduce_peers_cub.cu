@@ -1,51 +1,129 @@
-// CUB's DeviceReduce as the opponent of reduce.
+// CUB's DeviceReduce and DeviceSegmentedReduce as the opponents of reduce: sum, min and max of all elements,
+// and sums of the last axis, in the dtypes of reduce's tables.
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_reduce.cuh>
-#include <cuda/functional>
+#include <cub/device/device_segmented_reduce.cuh>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <limits>
 
 #include "rooftile/core/detail/cuda_error.h"
 #include "rooftile/core/registry.h"
 #include "rooftile/ops/reduce/reduce.h"
+#include "rooftile/ops/reduce/reduce_plan.h"
 
 namespace rooftile {
 namespace {
 
-// DeviceReduce::Max passes over NaN; reduce promises to return it, so CUB is given the operator that does.
-struct MaxOrNan {
-  __host__ __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
+using reduce_plan::Geometry;
+using reduce_plan::Pattern;
+
+// CUB's own operators accumulate 16-bit floats in 16 bits and pass over NaN; CUB is given what reduce
+// computes, so that both do the same work.
+struct AddFloat {
+  __host__ __device__ float operator()(float a, float b) const { return a + b; }
+};
+template <bool kMax>
+struct ExtremeOrNan {
+  __host__ __device__ float operator()(float a, float b) const {
+    return (kMax ? a > b : a < b) || a != a ? a : b;
+  }
+};
+struct RowStart {
+  std::int64_t length;
+  __host__ __device__ std::int64_t operator()(std::int64_t row) const { return row * length; }
 };
 
-// One call of CUB: with null `storage` it only writes the bytes that it needs.
-cudaError_t cub_reduce(void* storage, std::size_t& bytes, const ReduceArgs& args, cudaStream_t stream) {
-  const std::int64_t n = args.in.numel();
-  if (args.in.dtype == DType::f32) {
-    const auto* in = static_cast<const float*>(args.in.data);
-    auto* out = static_cast<float*>(args.out.data);
-    if (args.op == ReduceOp::sum) return cub::DeviceReduce::Sum(storage, bytes, in, out, n, stream);
-    return cub::DeviceReduce::Reduce(storage, bytes, in, out, n, MaxOrNan{}, -std::numeric_limits<float>::infinity(),
-                                     stream);
+struct Call {
+  void* storage;  // null: only the bytes that CUB needs are written
+  std::size_t& bytes;
+  const ReduceArgs& args;
+  Geometry shape;
+  cudaStream_t stream;
+
+  template <class In, class Out, class Op>
+  cudaError_t run(Op op, Out init) const {
+    const auto* in = static_cast<const In*>(args.in.data);
+    auto* out = static_cast<Out*>(args.out.data);
+    if (shape.pattern == Pattern::all) {
+      return cub::DeviceReduce::Reduce(storage, bytes, in, out, shape.reduced, op, init, stream);
+    }
+    const auto starts = thrust::make_transform_iterator(thrust::make_counting_iterator<std::int64_t>(0),
+                                                        RowStart{shape.reduced});
+    return cub::DeviceSegmentedReduce::Reduce(storage, bytes, in, out, shape.outer, starts, starts + 1, op,
+                                              init, stream);
   }
-  const auto* in = static_cast<const std::int32_t*>(args.in.data);
-  if (args.op == ReduceOp::sum) {
-    // The 64-bit initial value makes CUB accumulate in 64 bits, as reduce does.
-    return cub::DeviceReduce::Reduce(storage, bytes, in, static_cast<std::int64_t*>(args.out.data), n,
-                                     ::cuda::std::plus<>{}, std::int64_t{0}, stream);
+};
+
+template <class T>
+cudaError_t extreme_of_integers(const Call& call) {
+  if (call.args.op == ReduceOp::max)
+    return call.run<T, T>(::cuda::maximum<>{}, std::numeric_limits<T>::lowest());
+  return call.run<T, T>(::cuda::minimum<>{}, std::numeric_limits<T>::max());
+}
+
+cudaError_t run_cub(const Call& call) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const bool sum = call.args.op == ReduceOp::sum;
+  switch (call.args.in.dtype) {
+    case DType::f32:
+      if (sum) return call.run<float, float>(AddFloat{}, 0.0f);
+      if (call.args.op == ReduceOp::max) return call.run<float, float>(ExtremeOrNan<true>{}, -kInfinity);
+      return call.run<float, float>(ExtremeOrNan<false>{}, kInfinity);
+    case DType::bf16:
+      return call.run<__nv_bfloat16, float>(AddFloat{}, 0.0f);
+    case DType::f16:
+      return call.run<__half, float>(AddFloat{}, 0.0f);
+    case DType::i32:
+      if (sum) return call.run<std::int32_t, std::int64_t>(::cuda::std::plus<>{}, std::int64_t{0});
+      return extreme_of_integers<std::int32_t>(call);
+    case DType::u8:
+      if (sum) return call.run<std::uint8_t, std::uint64_t>(::cuda::std::plus<>{}, std::uint64_t{0});
+      return extreme_of_integers<std::uint8_t>(call);
+    default:
+      return cudaErrorNotSupported;
   }
-  return cub::DeviceReduce::Max(storage, bytes, in, static_cast<std::int32_t*>(args.out.data), n, stream);
+}
+
+std::string supports(const ReduceArgs& args, const DeviceProperties&) {
+  const Pattern pattern = reduce_plan::geometry(args).pattern;
+  if (pattern != Pattern::all && pattern != Pattern::rows) return "CUB reduces contiguous rows only";
+  // A block per row adds chains so long that the sum misses reduce's error rule (and takes 13 times as long).
+  constexpr std::int64_t kLongestRow = std::int64_t{1} << 20;
+  if (pattern == Pattern::rows && reduce_plan::geometry(args).reduced > kLongestRow) {
+    return "CUB's segmented reduce is asked for rows up to 2^20 elements";
+  }
+  if (args.op != ReduceOp::sum && args.op != ReduceOp::min && args.op != ReduceOp::max) {
+    return "CUB is asked for sum, min and max only";
+  }
+  const DType in = args.in.dtype;
+  if (in == DType::f32 || in == DType::i32 || in == DType::u8) {
+    const DType natural = reduce_out_dtype(args.op, in);
+    return args.out.dtype == natural ? "" : "CUB is asked for results of the default dtype only";
+  }
+  if ((in == DType::bf16 || in == DType::f16) && args.op == ReduceOp::sum && args.out.dtype == DType::f32)
+    return "";
+  return "CUB is asked for f32, i32, u8, and sums of f16 and bf16 into f32 only";
 }
 
 WorkspaceSpec workspace(const ReduceArgs& args, const DeviceProperties&) {
   std::size_t bytes = 0;
   // An error here comes again from the launch, which reports it.
-  (void)cub_reduce(nullptr, bytes, args, nullptr);
+  (void)run_cub({nullptr, bytes, args, reduce_plan::geometry(args), nullptr});
   return {.bytes = bytes};
 }
 
-Status launch_cub(StreamRef stream, const DeviceProperties&, const ReduceArgs& args, const Workspace& workspace) {
+Status launch_cub(StreamRef stream, const DeviceProperties&, const ReduceArgs& args,
+                  const Workspace& workspace) {
+  if (args.out.numel() == 0) return {};
+  // CUB takes null storage for a question about its size, also where it needs none.
   std::size_t bytes = workspace.bytes;
-  const cudaError_t error =
-      cub_reduce(workspace.data, bytes, args, static_cast<cudaStream_t>(stream.handle));
+  const Call call{workspace.data, bytes, args, reduce_plan::geometry(args),
+                  static_cast<cudaStream_t>(stream.handle)};
+  const cudaError_t error = run_cub(call);
   return error == cudaSuccess ? Status() : detail::cuda_error_status(error, "cub::DeviceReduce");
 }
 
@@ -55,7 +133,9 @@ void register_reduce_peers_cub(Registry& registry) {
   registry.add(PeerRow{.operator_name = "reduce",
                        .id = "cub",
                        .version = "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
-                                  std::to_string(CUB_MINOR_VERSION) + "." + std::to_string(CUB_SUBMINOR_VERSION),
+                                  std::to_string(CUB_MINOR_VERSION) + "." +
+                                  std::to_string(CUB_SUBMINOR_VERSION),
+                       .supports = erase<ReduceArgs>(&supports),
                        .workspace = erase<ReduceArgs>(&workspace),
                        .launch = erase<ReduceArgs>(&launch_cub)});
 }

@@ -1,35 +1,106 @@
-// How much work a block takes and how many blocks there are: the numbers that launchers and workspace sizes share.
+// How a call is cut into blocks: the numbers that launchers, workspace sizes and choose() share.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "rooftile/core/device.h"
+#include "rooftile/ops/reduce/reduce.h"
 
 namespace rooftile::reduce_plan {
 
-// The lesson rungs: 256 threads, one element each, pass after pass until one value is left.
+// The lesson rungs: 256 threads, pass after pass until one value is left.
 inline constexpr int kPassBlock = 256;
+// multiple_adds and warp_shuffle: elements that a thread of the lesson rungs adds on its way before the tree.
+inline constexpr int kPassItems = 8;
 
-// The grid-wide rungs: 512 threads, each with eight independent 16-byte loads in flight. On an H200, 1 GiB cold:
-// eight loads by 1024 threads per SM take 243.9 us, four by 2048 take 244.5, two by 2048 take 247.4 (max of i32).
+// Their largest grid where the kernel strides over the input: 8 blocks of 256 fill an SM.
+inline std::int64_t lesson_grid(const DeviceProperties& device) {
+  return std::int64_t{device.multiprocessors} * 8;
+}
+
+// The grid-wide rungs: 512 threads, each with eight independent 16-byte loads in flight. On an H200, 1 GiB
+// cold: eight loads by 1024 threads per SM take 243.9 us, four by 2048 take 244.5, two by 2048 take 247.4
+// (max of i32).
 inline constexpr int kGridBlock = 512;
 inline constexpr int kVectorBytes = 16;
 inline constexpr int kVectorsInFlight = 8;
 inline constexpr std::int64_t kTileBytes = std::int64_t{kGridBlock} * kVectorBytes * kVectorsInFlight;
-inline constexpr int kResidentBlocks = 2;  // per SM: leaves each thread the 64 registers that eight loads need
+inline constexpr int kResidentBlocks =
+    2;  // per SM: leaves each thread the 64 registers that eight loads need
+
+// A warp takes a row up to here; a block takes a longer one. 8 loads of 32 lanes are 4 KiB.
+inline constexpr std::int64_t kWarpRowBytes = 8 * 1024;
+
+// column_tiles: 8 warps side by side along the reduced axis, 32 lanes of one vector each along the inner one.
+inline constexpr int kColumnWarps = 8;
+inline constexpr int kColumnLoads = 4;  // in flight per thread
+inline constexpr int kColumnSplitRows =
+    8;  // at least so many rows per warp before the axis is split over blocks
+
+// Inputs from this size on are read through L1, smaller ones past it. On an H200, cold: f32 2^25 takes 39.3
+// us past L1 and 43.7 through it; f32 2^28 takes 257 and 249 (single launch, see results/).
+inline constexpr std::int64_t kCachedLoadsFromBytes = std::int64_t{512} << 20;
+
+inline constexpr int kGatherBlock = 256;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+// How the elements lie: in[outer][reduced][inner] without gaps, or anyhow.
+enum class Pattern { all, rows, columns, strided };
+struct Geometry {
+  Pattern pattern = Pattern::all;
+  std::int64_t outer = 1;
+  std::int64_t reduced = 1;  // elements that meet in one output
+  std::int64_t inner = 1;
+  [[nodiscard]] std::int64_t outputs() const { return outer * inner; }
+};
+// Precondition: the arguments passed reduce's checks.
+[[nodiscard]] Geometry geometry(const ReduceArgs& args);
+[[nodiscard]] int normalized_axis(const ReduceArgs& args);  // precondition: axis is set
+
+// Whether every row starts at a 16-byte boundary and ends at one.
+[[nodiscard]] bool serves_column_tiles(const ReduceArgs& args);
+
 // The partial results that one pass over n elements leaves (one per block, at least one: an empty input still
 // writes the identity).
-constexpr std::int64_t pass_blocks(std::int64_t n) { return std::max<std::int64_t>(1, ceil_div(n, kPassBlock)); }
-
-// Blocks of a grid-wide rung: a tile each while the input is small, a resident grid that strides over the tiles
-// when it is large.
-inline std::int64_t grid_blocks(std::int64_t bytes, const DeviceProperties& device) {
-  const std::int64_t resident = std::int64_t{device.multiprocessors} * kResidentBlocks;
-  return std::clamp<std::int64_t>(ceil_div(bytes, kTileBytes), 1, resident);
+constexpr std::int64_t pass_blocks(std::int64_t n, int items = 1) {
+  return std::max<std::int64_t>(1, ceil_div(n, std::int64_t{kPassBlock} * items));
 }
+
+// How a row is shared: `parts` blocks, each with `loads` vectors of every thread in flight. While the rows do
+// not fill the GPU, a block takes one tile of few loads, so that all SMs help; then full tiles, every
+// parts-th to a block.
+struct RowSplit {
+  std::int64_t parts = 1;
+  int loads = kVectorsInFlight;
+};
+inline RowSplit split_row(std::int64_t rows, std::int64_t row_bytes, const DeviceProperties& device) {
+  const std::int64_t resident = std::int64_t{device.multiprocessors} * kResidentBlocks;
+  const std::int64_t share = std::max<std::int64_t>(1, resident / std::max<std::int64_t>(1, rows));
+  for (const int loads : {2, 4}) {
+    const std::int64_t tiles = ceil_div(row_bytes, kTileBytes / kVectorsInFlight * loads);
+    if (tiles <= share) return {std::max<std::int64_t>(1, tiles), loads};
+  }
+  return {std::clamp<std::int64_t>(ceil_div(row_bytes, kTileBytes), 1, share), kVectorsInFlight};
+}
+
+// Tiles of 32 vectors side by side.
+constexpr std::int64_t column_tiles(std::int64_t inner, std::size_t element_size) {
+  return ceil_div(inner * static_cast<std::int64_t>(element_size), std::int64_t{32} * kVectorBytes);
+}
+
+// Blocks that share a tile of columns.
+inline std::int64_t column_parts(std::int64_t tiles, std::int64_t reduced, const DeviceProperties& device) {
+  const std::int64_t wanted =
+      ceil_div(std::int64_t{device.multiprocessors} * 16, std::max<std::int64_t>(1, tiles));
+  const std::int64_t possible =
+      std::max<std::int64_t>(1, reduced / (std::int64_t{kColumnWarps} * kColumnSplitRows));
+  return std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(possible, 65535));
+}
+
+// Bytes of an accumulator in the workspace: the widest, a value and its index.
+inline constexpr std::int64_t kAccumulatorBytes = 16;
 
 }  // namespace rooftile::reduce_plan

@@ -1,91 +1,235 @@
 #include "rooftile/ops/reduce/reduce_ref.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "rooftile/ops/reduce/reduce_params.h"
 
 namespace rooftile {
 namespace {
 
-// The same sum in the operator's own precision, by a method that is known to be sound: pairwise, fp32.
-float pairwise_sum(const float* x, std::int64_t n) {
-  if (n <= 64) {
-    float acc = 0.0f;
-    for (std::int64_t i = 0; i < n; ++i) acc += x[i];
-    return acc;
+// The input as in[outer][reduced][inner], row-major.
+struct Problem {
+  const HostTensor* in = nullptr;
+  ReduceOp op = ReduceOp::sum;
+  DType out_dtype = DType::f32;
+  Extents out_shape;
+  std::int64_t outer = 1;
+  std::int64_t reduced = 1;
+  std::int64_t inner = 1;
+
+  [[nodiscard]] std::int64_t outputs() const { return outer * inner; }
+  // The place of element r of output o.
+  [[nodiscard]] std::int64_t at(std::int64_t o, std::int64_t r) const {
+    return (o / inner * reduced + r) * inner + o % inner;
   }
-  const std::int64_t half = n / 2;
-  return pairwise_sum(x, half) + pairwise_sum(x + half, n - half);
+};
+
+Result<Problem> make_problem(const Case& c, const HostTensor& in) {
+  Problem p;
+  p.in = &in;
+  p.op = reduce_params::op(c.params);
+  ROOFTILE_TRY_ASSIGN(p.out_dtype, reduce_params::out_dtype(c.params, in.dtype()));
+  const std::optional<int> axis = reduce_params::axis(c.params);
+  if (!axis) {
+    p.reduced = in.numel();
+    return p;
+  }
+  const int a = *axis < 0 ? *axis + in.shape().rank() : *axis;
+  std::vector<std::int64_t> kept;
+  for (int d = 0; d < in.shape().rank(); ++d) {
+    if (d == a) {
+      p.reduced = in.shape()[d];
+      continue;
+    }
+    kept.push_back(in.shape()[d]);
+    (d < a ? p.outer : p.inner) *= in.shape()[d];
+  }
+  p.out_shape = Extents(kept);
+  return p;
 }
 
-Result<HostTensor> scalar(DType dtype) { return HostTensor::create(dtype, Extents{}); }
-
-Result<Expected> sum_of_floats(const Case& c, const HostTensor& in) {
-  const std::span<const float> x = in.as<float>();
-  double sum = 0.0;
-  double sum_of_squares = 0.0;
-  for (float value : x) {
-    sum += value;
-    sum_of_squares += static_cast<double>(value) * value;
+// The same sum in the operator's own precision, by a method that is known to be sound: pairwise.
+template <class Acc>
+Acc pairwise_sum(const std::vector<double>& x, std::size_t first, std::size_t last) {
+  if (last - first <= 64) {
+    Acc acc = 0;
+    for (std::size_t i = first; i < last; ++i) acc += static_cast<Acc>(x[i]);
+    return acc;
   }
-  Expected expected;
-  ROOFTILE_TRY_ASSIGN(expected.exact, scalar(DType::f64));
-  ROOFTILE_TRY_ASSIGN(expected.same_precision, scalar(DType::f64));
-  expected.exact.as<double>()[0] = sum;
-  expected.same_precision.as<double>()[0] = pairwise_sum(x.data(), static_cast<std::int64_t>(x.size()));
+  const std::size_t middle = first + (last - first) / 2;
+  return pairwise_sum<Acc>(x, first, middle) + pairwise_sum<Acc>(x, middle, last);
+}
 
-  constexpr double kLargestInteger = 8.0;     // of Fill::small_integers
-  constexpr double kExactIntegers = 0x1p24;   // fp32 holds every integer up to here
-  if (c.fill == Fill::small_integers && static_cast<double>(x.size()) * kLargestInteger <= kExactIntegers) {
+// The spacing of the dtype's numbers near 1, halved: what one rounding to it costs relatively.
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return 0x1p-53;
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    default:
+      return 0x1p-24;
+  }
+}
+
+double rounded_to(DType dtype, double value) {
+  double storage = 0.0;
+  store_from_double(&storage, dtype, value);
+  return load_as_double(&storage, dtype);
+}
+
+bool sums_exactly(const Case& c, std::int64_t n) {
+  constexpr double kLargestInteger = 8.0;    // of Fill::small_integers
+  constexpr double kExactIntegers = 0x1p24;  // fp32 holds every integer up to here
+  return c.fill == Fill::small_integers && static_cast<double>(n) * kLargestInteger <= kExactIntegers;
+}
+
+Result<Expected> float_sums(const Case& c, const Problem& p) {
+  Expected expected;
+  ROOFTILE_TRY_ASSIGN(expected.exact, HostTensor::create(DType::f64, p.out_shape));
+  ROOFTILE_TRY_ASSIGN(expected.same_precision, HostTensor::create(DType::f64, p.out_shape));
+  const bool wide = p.in->dtype() == DType::f64;
+  const double divisor = p.op == ReduceOp::mean ? static_cast<double>(p.reduced) : 1.0;
+  double largest_norm = 0.0;
+  double largest_result = 0.0;
+  std::vector<double> x(static_cast<std::size_t>(p.reduced));
+  for (std::int64_t o = 0; o < p.outputs(); ++o) {
+    // long double: an f64 sum needs more than double to be judged by.
+    long double sum = 0.0L;
+    double sum_of_squares = 0.0;
+    for (std::int64_t r = 0; r < p.reduced; ++r) {
+      const double value = p.in->at(p.at(o, r));
+      x[static_cast<std::size_t>(r)] = value;
+      sum += value;
+      sum_of_squares += value * value;
+    }
+    const double same = wide ? pairwise_sum<double>(x, 0, x.size())
+                             : static_cast<double>(pairwise_sum<float>(x, 0, x.size()));
+    const double exact = static_cast<double>(sum / static_cast<long double>(divisor));
+    expected.exact.as<double>()[static_cast<std::size_t>(o)] = exact;
+    expected.same_precision.as<double>()[static_cast<std::size_t>(o)] =
+        rounded_to(p.out_dtype, same / divisor);
+    if (std::isfinite(sum_of_squares)) largest_norm = std::max(largest_norm, std::sqrt(sum_of_squares));
+    if (std::isfinite(exact)) largest_result = std::max(largest_result, std::abs(exact));
+  }
+  const bool exact_sum = sums_exactly(c, p.reduced);
+  if (exact_sum && p.op == ReduceOp::sum && unit_roundoff(p.out_dtype) <= 0x1p-24) {
     expected.factor = 0.0;
-    expected.floor = 0.0;
     expected.rule = "exact: every partial sum is an integer below 2^24";
     return expected;
   }
-  // A serial chain of L additions of random-signed terms rounds off u * sqrt(L * n / 24) * rms(x) in all, where
-  // u = 2^-24; four times that, for the longest chain that a rung may have. One element left out of a million is
-  // a hundred times larger.
+  // A serial chain of L additions of random-signed terms rounds off u * sqrt(L / 24) * |x|_2 in all; u is the
+  // accumulator's unit roundoff and L the longest chain that a rung may have. Four times that for one output,
+  // and what the largest of many such errors adds: sqrt(16 + 2 ln outputs). One element left out of a million
+  // is a hundred times larger. Then one rounding to the result's dtype, and its denormals.
   constexpr double kLongestChain = 1024.0;
+  const double deviations = std::sqrt(16.0 + 2.0 * std::log(std::max(1.0, static_cast<double>(p.outputs()))));
+  const double accumulator = wide ? 0x1p-53 : 0x1p-24;
+  const double chains =
+      exact_sum ? 0.0 : deviations * accumulator * std::sqrt(kLongestChain / 24.0) * largest_norm / divisor;
+  const double result =
+      1.01 * unit_roundoff(p.out_dtype) * largest_result + (p.out_dtype == DType::f16 ? 0x1p-25 : 0.0);
   expected.factor = 2.0;
-  expected.floor = 4.0 * 0x1p-24 * std::sqrt(kLongestChain / 24.0 * sum_of_squares);
-  expected.rule = "twice the error of a pairwise fp32 sum, plus the rounding of serial chains of 1024 additions";
+  expected.floor = chains + result;
+  expected.rule =
+      "twice the error of a pairwise sum, plus the rounding of serial chains of 1024 additions and of out";
   return expected;
 }
 
-Result<Expected> exact_result(const Case& c, const HostTensor& in) {
+Result<Expected> integer_sums(const Problem& p) {
   Expected expected;
   expected.factor = 0.0;
-  expected.floor = 0.0;
-  expected.rule = "exact";
-  const bool is_max = c.params.get_string("op") == "max";
-  if (c.dtype == DType::f32) {
-    ROOFTILE_TRY_ASSIGN(expected.exact, scalar(DType::f64));
-    double largest = -INFINITY;
-    for (float value : in.as<float>()) {
-      if (std::isnan(value) || value > largest) largest = value;
-      if (std::isnan(largest)) break;
+  expected.rule = "exact, modulo 2^64";
+  const bool is_mean = p.op == ReduceOp::mean;
+  ROOFTILE_TRY_ASSIGN(expected.exact, HostTensor::create(is_mean ? DType::f64 : p.out_dtype, p.out_shape));
+  const HostTensor& in = *p.in;
+  for (std::int64_t o = 0; o < p.outputs(); ++o) {
+    std::uint64_t sum = 0;
+    for (std::int64_t r = 0; r < p.reduced; ++r) {
+      const auto i = static_cast<std::size_t>(p.at(o, r));
+      if (in.dtype() == DType::i64) {
+        sum += static_cast<std::uint64_t>(in.as<std::int64_t>()[i]);
+      } else if (in.dtype() == DType::u64) {
+        sum += in.as<std::uint64_t>()[i];
+      } else {
+        sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(in.at(static_cast<std::int64_t>(i))));
+      }
     }
-    expected.exact.as<double>()[0] = largest;
-    return expected;
+    const auto at = static_cast<std::size_t>(o);
+    if (!is_mean) {
+      expected.exact.as<std::uint64_t>()[at] = sum;
+      continue;
+    }
+    const double total = is_signed(in.dtype()) ? static_cast<double>(static_cast<std::int64_t>(sum))
+                                               : static_cast<double>(sum);
+    expected.exact.as<double>()[at] = rounded_to(p.out_dtype, total / static_cast<double>(p.reduced));
   }
-  if (is_max) {
-    ROOFTILE_TRY_ASSIGN(expected.exact, scalar(DType::i32));
-    std::int32_t largest = in.as<std::int32_t>()[0];
-    for (std::int32_t value : in.as<std::int32_t>()) largest = value > largest ? value : largest;
-    expected.exact.as<std::int32_t>()[0] = largest;
-    return expected;
+  return expected;
+}
+
+// Whether element a beats element b, which stands before it.
+bool beats(const HostTensor& in, std::int64_t a, std::int64_t b, bool largest) {
+  const auto i = static_cast<std::size_t>(a);
+  const auto j = static_cast<std::size_t>(b);
+  if (in.dtype() == DType::i64) {
+    return largest ? in.as<std::int64_t>()[i] > in.as<std::int64_t>()[j]
+                   : in.as<std::int64_t>()[i] < in.as<std::int64_t>()[j];
   }
-  ROOFTILE_TRY_ASSIGN(expected.exact, scalar(DType::i64));
-  std::int64_t sum = 0;
-  for (std::int32_t value : in.as<std::int32_t>()) sum += value;
-  expected.exact.as<std::int64_t>()[0] = sum;
+  if (in.dtype() == DType::u64) {
+    return largest ? in.as<std::uint64_t>()[i] > in.as<std::uint64_t>()[j]
+                   : in.as<std::uint64_t>()[i] < in.as<std::uint64_t>()[j];
+  }
+  const double x = in.at(a);
+  const double y = in.at(b);
+  if (std::isnan(y)) return false;
+  if (std::isnan(x)) return true;
+  return largest ? x > y : x < y;
+}
+
+Result<Expected> extremes(const Problem& p) {
+  Expected expected;
+  expected.factor = 0.0;
+  expected.rule = "exact";
+  const bool largest = p.op == ReduceOp::max || p.op == ReduceOp::argmax;
+  const bool index = p.op == ReduceOp::argmin || p.op == ReduceOp::argmax;
+  const HostTensor& in = *p.in;
+  const DType dtype = index ? DType::i64 : (is_float(in.dtype()) ? DType::f64 : in.dtype());
+  ROOFTILE_TRY_ASSIGN(expected.exact, HostTensor::create(dtype, p.out_shape));
+  for (std::int64_t o = 0; o < p.outputs(); ++o) {
+    std::int64_t best = 0;
+    for (std::int64_t r = 1; r < p.reduced; ++r) {
+      if (beats(in, p.at(o, r), p.at(o, best), largest)) best = r;
+    }
+    const auto at = static_cast<std::size_t>(o);
+    const auto from = static_cast<std::size_t>(p.at(o, best));
+    if (index) {
+      expected.exact.as<std::int64_t>()[at] = best;
+    } else if (in.dtype() == DType::i64) {
+      expected.exact.as<std::int64_t>()[at] = in.as<std::int64_t>()[from];
+    } else if (in.dtype() == DType::u64) {
+      expected.exact.as<std::uint64_t>()[at] = in.as<std::uint64_t>()[from];
+    } else {
+      expected.exact.set(o, in.at(static_cast<std::int64_t>(from)));
+    }
+  }
   return expected;
 }
 
 }  // namespace
 
 Result<std::vector<Expected>> reduce_reference(const Case& c, std::span<const HostTensor> inputs) {
-  const bool rounded = c.dtype == DType::f32 && c.params.get_string("op") == "sum";
-  Result<Expected> expected = rounded ? sum_of_floats(c, inputs[0]) : exact_result(c, inputs[0]);
+  ROOFTILE_TRY_ASSIGN(const Problem p, make_problem(c, inputs[0]));
+  const bool sums = p.op == ReduceOp::sum || p.op == ReduceOp::mean;
+  Result<Expected> expected = !sums                         ? extremes(p)
+                              : is_float(inputs[0].dtype()) ? float_sums(c, p)
+                                                            : integer_sums(p);
   if (!expected.ok()) return expected.status();
   std::vector<Expected> all;
   all.push_back(std::move(*expected));

@@ -8,6 +8,7 @@
 
 namespace rooftile {
 
-[[nodiscard]] Result<std::vector<Expected>> reduce_reference(const Case& c, std::span<const HostTensor> inputs);
+[[nodiscard]] Result<std::vector<Expected>> reduce_reference(const Case& c,
+                                                             std::span<const HostTensor> inputs);
 
 }  // namespace rooftile

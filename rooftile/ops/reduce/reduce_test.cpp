@@ -1,119 +1,340 @@
-// What is special to reduce: its contract at the edges. The cases themselves run through the lab.
+// What is special to reduce: its contract at the edges, on every device that is usable here. The cases
+// themselves run through the lab.
 #include "rooftile/ops/reduce/reduce.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
+#include <numeric>
 #include <vector>
+
+#include "rooftile/core/detail/fault.h"
+#include "rooftile/core/host_tensor.h"
+#include "rooftile/core/memory.h"
 
 namespace rooftile {
 namespace {
 
-class ReduceTest : public ::testing::Test {
+std::vector<Device> usable_devices() {
+  std::vector<Device> devices = {kCpu, kSim};
+  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
+  return devices;
+}
+
+// A strided view of host elements, moved to a device and reduced there.
+struct Layout {
+  Extents shape;
+  Extents strides;
+  std::int64_t first = 0;  // element of the storage that the view starts at
+};
+
+class ReduceTest : public ::testing::TestWithParam<Device> {
  protected:
-  static Context context() {
-    Result<Context> created = Context::create(kCpu);
-    EXPECT_TRUE(created.ok()) << created.status().message();
-    return std::move(*created);
+  void SetUp() override {
+    Result<Context> created = Context::create(GetParam());
+    ASSERT_TRUE(created.ok()) << created.status().message();
+    context_.emplace(std::move(*created));
+  }
+  Context& context() { return *context_; }
+
+  // Reduces `layout` of the storage; `out` comes back with as many elements as the shape says.
+  template <class In, class Out>
+  Status run(const std::vector<In>& storage, const Layout& layout, std::vector<Out>& out,
+             const Extents& out_shape, ReduceOp op, std::optional<int> axis = std::nullopt) {
+    const Device device = GetParam();
+    const StreamRef stream = context().stream();
+    ROOFTILE_TRY_ASSIGN(const DeviceMemory in_memory,
+                        DeviceMemory::allocate(device, storage.size() * sizeof(In)));
+    ROOFTILE_TRY_ASSIGN(const DeviceMemory out_memory,
+                        DeviceMemory::allocate(device, out.size() * sizeof(Out)));
+    ROOFTILE_TRY(copy(stream, in_memory.data(), device, storage.data(), kCpu, storage.size() * sizeof(In)));
+    ROOFTILE_TRY(copy(stream, out_memory.data(), device, out.data(), kCpu, out.size() * sizeof(Out)));
+    const In* data =
+        in_memory.data() == nullptr ? nullptr : static_cast<const In*>(in_memory.data()) + layout.first;
+    const ReduceArgs args{.in = {data, dtype_of<In>, device, layout.shape, layout.strides},
+                          .out = contiguous_view<void>(out_memory.data(), dtype_of<Out>, device, out_shape),
+                          .op = op,
+                          .axis = axis};
+    const Status status = reduce(context(), args);
+    ROOFTILE_TRY(copy(stream, out.data(), kCpu, out_memory.data(), device, out.size() * sizeof(Out)));
+    ROOFTILE_TRY(context().check());
+    return status;
   }
 
   template <class In, class Out>
-  static Status run(const std::vector<In>& in, Out& out, ReduceOp op) {
-    Context ctx = context();
+  Status run_all(const std::vector<In>& in, Out& out, ReduceOp op) {
+    std::vector<Out> result = {out};
     const Extents shape{static_cast<std::int64_t>(in.size())};
-    return reduce(ctx, {.in = contiguous_view<const void>(in.data(), dtype_of<In>, kCpu, shape),
-                        .out = contiguous_view<void>(&out, dtype_of<Out>, kCpu, Extents{}),
-                        .op = op});
+    const Status status = run(in, {shape, contiguous_strides(shape)}, result, Extents{}, op);
+    out = result[0];
+    return status;
   }
+
+ private:
+  std::optional<Context> context_;
 };
 
-TEST_F(ReduceTest, SumOfNothingIsZero) {
+INSTANTIATE_TEST_SUITE_P(Devices, ReduceTest, ::testing::ValuesIn(usable_devices()), [](const auto& param) {
+  return param.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(param.param);
+});
+
+TEST_P(ReduceTest, SumOfNothingIsZero) {
   float out = 7.0f;
-  ASSERT_TRUE(run(std::vector<float>{}, out, ReduceOp::sum).ok());
+  ASSERT_TRUE(run_all(std::vector<float>{}, out, ReduceOp::sum).ok());
   EXPECT_EQ(out, 0.0f);
 }
 
-TEST_F(ReduceTest, MaxOfNothingIsAnErrorThatSaysSo) {
-  float out = 7.0f;
-  const Status status = run(std::vector<float>{}, out, ReduceOp::max);
-  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
-  EXPECT_EQ(status.message(),
-            "reduce: max of an empty input has no value: give at least one element (in f32[0], out f32[], op=max)");
-  EXPECT_EQ(out, 7.0f);
+TEST_P(ReduceTest, WhatHasNoValueForNothingIsAnErrorThatSaysSo) {
+  for (const ReduceOp op : {ReduceOp::mean, ReduceOp::min, ReduceOp::max}) {
+    float out = 7.0f;
+    const Status status = run_all(std::vector<float>{}, out, op);
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+    EXPECT_NE(status.message().find("of an empty input has no value: give at least one element"),
+              std::string::npos);
+    EXPECT_EQ(out, 7.0f);
+  }
 }
 
-TEST_F(ReduceTest, IntegerSumDoesNotOverflow) {
+TEST_P(ReduceTest, NoOutputsIsANoOp) {
+  std::vector<float> out;
+  EXPECT_TRUE(
+      run(std::vector<float>{}, {Extents{4, 0}, Extents{0, 1}}, out, Extents{0}, ReduceOp::max, 0).ok());
+}
+
+TEST_P(ReduceTest, IntegerSumDoesNotOverflow) {
   const std::vector<std::int32_t> in(100000, std::numeric_limits<std::int32_t>::max());
   std::int64_t out = 0;
-  ASSERT_TRUE(run(in, out, ReduceOp::sum).ok());
+  ASSERT_TRUE(run_all(in, out, ReduceOp::sum).ok());
   EXPECT_EQ(out, std::int64_t{100000} * std::numeric_limits<std::int32_t>::max());
 }
 
-TEST_F(ReduceTest, MaxReturnsNanWhereverItStands) {
+TEST_P(ReduceTest, SixteenBitFloatsAccumulateInMoreThanSixteenBits) {
+  // In bf16 the sum would stay at 256: 256 + 1 rounds to 256.
+  const std::vector<BFloat16> in(4096, to_bfloat16(1.0));
+  float out = 0.0f;
+  ASSERT_TRUE(run_all(in, out, ReduceOp::sum).ok());
+  EXPECT_EQ(out, 4096.0f);
+}
+
+TEST_P(ReduceTest, NanIsFoundWhereverItStands) {
   for (const std::size_t place : {std::size_t{0}, std::size_t{50}, std::size_t{99}}) {
     std::vector<float> in(100, 1.0f);
     in[place] = std::numeric_limits<float>::quiet_NaN();
     float out = 0.0f;
-    ASSERT_TRUE(run(in, out, ReduceOp::max).ok());
-    EXPECT_TRUE(std::isnan(out)) << "NaN at " << place;
+    ASSERT_TRUE(run_all(in, out, ReduceOp::max).ok());
+    EXPECT_TRUE(std::isnan(out)) << "max, NaN at " << place;
+    ASSERT_TRUE(run_all(in, out, ReduceOp::min).ok());
+    EXPECT_TRUE(std::isnan(out)) << "min, NaN at " << place;
+    std::int64_t index = -1;
+    ASSERT_TRUE(run_all(in, index, ReduceOp::argmin).ok());
+    EXPECT_EQ(index, static_cast<std::int64_t>(place));
   }
 }
 
-TEST_F(ReduceTest, MaxOfNegativesIsNotTheIdentity) {
-  float out = 0.0f;
-  ASSERT_TRUE(run(std::vector<float>{-3.0f, -2.0f, -5.0f}, out, ReduceOp::max).ok());
-  EXPECT_EQ(out, -2.0f);
+TEST_P(ReduceTest, TheFirstOfEqualsWins) {
+  std::vector<std::int32_t> in(70000, 3);
+  in[41] = in[69999] = 9;
+  in[40] = in[68000] = -9;
+  std::int64_t index = -1;
+  ASSERT_TRUE(run_all(in, index, ReduceOp::argmax).ok());
+  EXPECT_EQ(index, 41);
+  ASSERT_TRUE(run_all(in, index, ReduceOp::argmin).ok());
+  EXPECT_EQ(index, 40);
+  ASSERT_TRUE(run_all(std::vector<float>(5000, -INFINITY), index, ReduceOp::argmax).ok());
+  EXPECT_EQ(index, 0);
 }
 
-TEST_F(ReduceTest, RefusesWhatItDoesNotServe) {
-  Context ctx = context();
-  std::vector<float> x(16, 1.0f);
-  float out = 0.0f;
-  const TensorView scalar = contiguous_view<void>(&out, DType::f32, kCpu, Extents{});
-  const ConstTensorView in = contiguous_view<const void>(x.data(), DType::f32, kCpu, Extents{16});
+TEST_P(ReduceTest, TheLowestIntegerHasNoNegative) {
+  const std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  std::int64_t index = -1;
+  ASSERT_TRUE(run_all(std::vector<std::int64_t>{5, lowest, lowest + 1}, index, ReduceOp::argmin).ok());
+  EXPECT_EQ(index, 1);
+}
 
-  ConstTensorView strided = in;
-  strided.shape = Extents{8};
-  strided.strides = Extents{2};
-  EXPECT_EQ(reduce(ctx, {strided, scalar, ReduceOp::sum}).code(), StatusCode::unsupported);
+TEST_P(ReduceTest, ServesAnyStrides) {
+  std::vector<float> storage(64);
+  std::iota(storage.begin(), storage.end(), 0.0f);
+  std::vector<float> out(1);
+  // Every other element.
+  ASSERT_TRUE(run(storage, {Extents{32}, Extents{2}}, out, Extents{}, ReduceOp::sum).ok());
+  EXPECT_EQ(out[0], 992.0f);
+  // Backwards.
+  std::vector<std::int64_t> index(1);
+  ASSERT_TRUE(run(storage, {Extents{64}, Extents{-1}, 63}, index, Extents{}, ReduceOp::argmax).ok());
+  EXPECT_EQ(index[0], 0);
+  // One element repeated.
+  ASSERT_TRUE(run(storage, {Extents{10}, Extents{0}, 7}, out, Extents{}, ReduceOp::sum).ok());
+  EXPECT_EQ(out[0], 70.0f);
+  // A transposed matrix along its first axis; the same as the original along its last.
+  std::vector<float> rows(8);
+  std::vector<float> columns(8);
+  ASSERT_TRUE(run(storage, {Extents{8, 8}, Extents{1, 8}}, columns, Extents{8}, ReduceOp::sum, 0).ok());
+  ASSERT_TRUE(run(storage, {Extents{8, 8}, Extents{8, 1}}, rows, Extents{8}, ReduceOp::sum, -1).ok());
+  EXPECT_EQ(columns, rows);
+  EXPECT_EQ(rows[1], 92.0f);
+  // All of a matrix with gaps between its rows.
+  ASSERT_TRUE(run(storage, {Extents{8, 3}, Extents{8, 1}}, out, Extents{}, ReduceOp::max).ok());
+  EXPECT_EQ(out[0], 58.0f);
+}
 
-  const TensorView two = contiguous_view<void>(x.data(), DType::f32, kCpu, Extents{2});
-  EXPECT_EQ(reduce(ctx, {in, two, ReduceOp::sum}).rule(), "out must hold exactly one element");
+TEST_P(ReduceTest, RefusesWhatItDoesNotServe) {
+  const Device device = GetParam();
+  Result<DeviceMemory> memory = DeviceMemory::allocate(device, 4096);
+  ASSERT_TRUE(memory.ok());
+  auto* x = static_cast<float*>(memory->data());
+  const TensorView scalar = contiguous_view<void>(x + 512, DType::f32, device, Extents{});
+  const ConstTensorView in = contiguous_view<const void>(x, DType::f32, device, Extents{16});
+  const auto rule = [&](const ConstTensorView& a, const TensorView& b, ReduceOp op, std::optional<int> axis) {
+    return reduce(context(), {a, b, op, axis}).rule();
+  };
+  const auto sum = ReduceOp::sum;
 
-  const TensorView inside = contiguous_view<void>(x.data() + 3, DType::f32, kCpu, Extents{});
-  EXPECT_EQ(reduce(ctx, {in, inside, ReduceOp::sum}).rule(), "out must not overlap in");
+  const TensorView two = contiguous_view<void>(x + 512, DType::f32, device, Extents{2});
+  EXPECT_EQ(rule(in, two, sum, std::nullopt), "out must hold exactly one element");
+  EXPECT_EQ(rule(in, two, sum, 0), "out must have the shape of in without the axis, []");
+  EXPECT_EQ(rule(in, scalar, sum, 1), "in has no such axis: choose one of 1, or none for all elements");
+  EXPECT_EQ(rule(in, scalar, ReduceOp::argmax, std::nullopt), "out must be i64 for this op and input");
 
-  ConstTensorView half = in;
-  half.dtype = DType::f16;
-  EXPECT_EQ(reduce(ctx, {half, scalar, ReduceOp::sum}).code(), StatusCode::unsupported);
+  const TensorView inside = contiguous_view<void>(x + 3, DType::f32, device, Extents{});
+  EXPECT_EQ(rule(in, inside, sum, std::nullopt), "out must not overlap in");
+
+  ConstTensorView eight_bits = in;
+  eight_bits.dtype = DType::f8e4m3;
+  EXPECT_EQ(reduce(context(), {eight_bits, scalar, sum}).code(), StatusCode::unsupported);
 
   ConstTensorView misaligned = in;
-  misaligned.data = reinterpret_cast<const std::byte*>(x.data()) + 1;
-  misaligned.shape = Extents{8};
-  EXPECT_EQ(reduce(ctx, {misaligned, scalar, ReduceOp::sum}).code(), StatusCode::invalid_argument);
+  misaligned.data = reinterpret_cast<const std::byte*>(x) + 1;
+  EXPECT_EQ(reduce(context(), {misaligned, scalar, sum}).code(), StatusCode::invalid_argument);
 
+  const Device other = device.kind == DeviceKind::cpu ? kSim : kCpu;
   ConstTensorView elsewhere = in;
-  elsewhere.device = kSim;
-  EXPECT_EQ(reduce(ctx, {elsewhere, scalar, ReduceOp::sum}).rule(), "in and out must be on the same device");
-
+  elsewhere.device = other;
+  EXPECT_EQ(rule(elsewhere, scalar, sum, std::nullopt), "in and out must be on the same device");
   TensorView scalar_elsewhere = scalar;
-  scalar_elsewhere.device = kSim;
-  EXPECT_EQ(reduce(ctx, {elsewhere, scalar_elsewhere, ReduceOp::sum}).rule(),
-            "the tensors are on sim and the call runs on cpu: use a Context or stream of their device");
+  scalar_elsewhere.device = other;
+  EXPECT_EQ(rule(elsewhere, scalar_elsewhere, sum, std::nullopt),
+            "the tensors are on " + to_string(other) + " and the call runs on " + to_string(device) +
+                ": use a Context or stream of their device");
 }
 
-TEST_F(ReduceTest, SameBitsOnEveryRun) {
-  std::vector<float> in(1000003);
+TEST_P(ReduceTest, SameBitsOnEveryRun) {
+  std::vector<float> in(300007);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(std::sin(static_cast<double>(i)));
   float first = 0.0f;
-  ASSERT_TRUE(run(in, first, ReduceOp::sum).ok());
-  for (int i = 0; i < 5; ++i) {
+  ASSERT_TRUE(run_all(in, first, ReduceOp::sum).ok());
+  for (int i = 0; i < 3; ++i) {
     float again = 0.0f;
-    ASSERT_TRUE(run(in, again, ReduceOp::sum).ok());
+    ASSERT_TRUE(run_all(in, again, ReduceOp::sum).ok());
     EXPECT_EQ(again, first);
   }
+}
+
+TEST_P(ReduceTest, AFailedAllocationIsAnErrorAndTheNextCallWorks) {
+  const Extents shape{1 << 20};
+  std::vector<float> in(1 << 20, 1.0f);
+  const Device device = GetParam();
+  Result<DeviceMemory> memory = DeviceMemory::allocate(device, in.size() * sizeof(float) + 4);
+  ASSERT_TRUE(memory.ok());
+  auto* x = static_cast<float*>(memory->data());
+  ASSERT_TRUE(copy(context().stream(), x, device, in.data(), kCpu, in.size() * sizeof(float)).ok());
+  const ReduceArgs args{.in = contiguous_view<const void>(x, DType::f32, device, shape),
+                        .out = contiguous_view<void>(x + in.size(), DType::f32, device, Extents{})};
+  for (int k = 0;; ++k) {
+    ASSERT_LT(k, 8);
+    Result<Context> fresh = Context::create(device);
+    ASSERT_TRUE(fresh.ok());
+    detail::fail_allocation_after(k);
+    const Status status = reduce(*fresh, args);
+    detail::fail_allocation_after(-1);
+    ASSERT_TRUE(reduce(*fresh, args).ok()) << "after allocation " << k << " failed";
+    ASSERT_TRUE(fresh->check().ok());
+    float out = 0.0f;
+    ASSERT_TRUE(copy(fresh->stream(), &out, kCpu, x + in.size(), device, sizeof(out)).ok());
+    ASSERT_TRUE(fresh->synchronize().ok());
+    EXPECT_EQ(out, 1048576.0f);
+    if (status.ok()) break;
+    EXPECT_EQ(status.code(), StatusCode::out_of_memory);
+  }
+}
+
+TEST_P(ReduceTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
+  const Device device = GetParam();
+  if (device.kind != DeviceKind::cuda)
+    GTEST_SKIP() << "streams of cpu and sim run at once and cannot be captured";
+  const std::int64_t n = (1 << 20) + 3;
+  const std::vector<float> in(static_cast<std::size_t>(n), 0.5f);
+  Result<DeviceMemory> memory = DeviceMemory::allocate(device, (in.size() + 64) * sizeof(float));
+  ASSERT_TRUE(memory.ok());
+  auto* x = static_cast<float*>(memory->data());
+  ASSERT_TRUE(copy(context().stream(), x, device, in.data(), kCpu, in.size() * sizeof(float)).ok());
+  ASSERT_TRUE(context().synchronize().ok());
+  const auto args_for = [&](int slot) {
+    return ReduceArgs{.in = contiguous_view<const void>(x, DType::f32, device, Extents{n}),
+                      .out = contiguous_view<void>(x + n + slot, DType::f32, device, Extents{})};
+  };
+  const auto result_in = [&](int slot) {
+    float out = 0.0f;
+    EXPECT_TRUE(copy(context().stream(), &out, kCpu, x + n + slot, device, sizeof(out)).ok());
+    EXPECT_TRUE(context().synchronize().ok());
+    return out;
+  };
+  const float expected = 0.5f * static_cast<float>(n);
+  const Result<WorkspaceSpec> spec = reduce_workspace(args_for(0), device);
+  ASSERT_TRUE(spec.ok());
+
+  Result<OwnedWorkspace> workspace = OwnedWorkspace::create(context().stream(), *spec);
+  ASSERT_TRUE(workspace.ok());
+  Result<Graph> graph = Graph::capture(
+      context().stream(), [&] { return reduce(context().stream(), args_for(0), workspace->get()); });
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  Result<GraphExec> exec = GraphExec::instantiate(*graph);
+  ASSERT_TRUE(exec.ok());
+  for (int replay = 0; replay < 3; ++replay) {
+    ASSERT_TRUE(fill_bytes(context().stream(), x + n, 0xFF, sizeof(float)).ok());
+    ASSERT_TRUE(exec->launch(context().stream()).ok());
+    EXPECT_EQ(result_in(0), expected);
+  }
+
+  Result<Context> other = Context::create(device);
+  ASSERT_TRUE(other.ok());
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(reduce(context(), args_for(1)).ok());
+    ASSERT_TRUE(reduce(*other, args_for(2)).ok());
+  }
+  ASSERT_TRUE(other->synchronize().ok());
+  EXPECT_EQ(result_in(1), expected);
+  EXPECT_EQ(result_in(2), expected);
+}
+
+// The lesson of the pairwise sum: the order of additions decides the error, not the precision alone.
+TEST(ReduceAccuracy, ATreeOfHalvesIsAccurateWhereAChainIsNot) {
+  std::vector<float> x(std::size_t{1} << 22);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = 0.1f + 1e-3f * static_cast<float>(std::sin(static_cast<double>(i)));
+  double exact = 0.0;
+  float chain = 0.0f;
+  for (const float value : x) {
+    exact += value;
+    chain += value;
+  }
+  Result<Context> context = Context::create(kCpu);
+  ASSERT_TRUE(context.ok());
+  float tree = 0.0f;
+  const RungRow* pairwise = reduce_operator().find_rung("pairwise");
+  ASSERT_NE(pairwise, nullptr);
+  const ReduceArgs args{.in = contiguous_view<const void>(x.data(), DType::f32, kCpu,
+                                                          Extents{static_cast<std::int64_t>(x.size())}),
+                        .out = contiguous_view<void>(&tree, DType::f32, kCpu, Extents{})};
+  ASSERT_TRUE(run_rung(reduce_operator(), *pairwise, *context, AnyArgs::of(args)).ok());
+  const double chain_error = std::abs(chain - exact) / exact;
+  const double tree_error = std::abs(tree - exact) / exact;
+  std::printf("sum of 2^22 floats near 0.1, relative error: one chain %.1e, a tree of halves %.1e\n",
+              chain_error, tree_error);
+  EXPECT_LT(tree_error, 1e-6);
+  EXPECT_GT(chain_error, 100 * tree_error);
 }
 
 }  // namespace

@@ -5,19 +5,20 @@
 #include "rooftile/ops/reduce/reduce.h"
 
 ROOFTILE_RUNG(reduce, ReduceArgs, interleaved_divergent)
+ROOFTILE_RUNG(reduce, ReduceArgs, interleaved_strided)
 ROOFTILE_RUNG(reduce, ReduceArgs, sequential_addressing)
+ROOFTILE_RUNG(reduce, ReduceArgs, add_on_load)
+ROOFTILE_RUNG(reduce, ReduceArgs, unroll_last_warp)
+ROOFTILE_RUNG(reduce, ReduceArgs, full_unroll)
+ROOFTILE_RUNG(reduce, ReduceArgs, multiple_adds)
 ROOFTILE_RUNG(reduce, ReduceArgs, warp_shuffle)
 ROOFTILE_RUNG(reduce, ReduceArgs, vectorized)
 ROOFTILE_RUNG(reduce, ReduceArgs, single_pass)
+ROOFTILE_RUNG(reduce, ReduceArgs, no_allocate_loads)
+ROOFTILE_RUNG(reduce, ReduceArgs, warp_per_row)
+ROOFTILE_RUNG(reduce, ReduceArgs, column_tiles)
+ROOFTILE_RUNG(reduce, ReduceArgs, strided_gather)
 
 ROOFTILE_CPU_RUNG(reduce, ReduceArgs, serial)
+ROOFTILE_CPU_RUNG(reduce, ReduceArgs, pairwise)
 ROOFTILE_CPU_RUNG(reduce, ReduceArgs, threaded)
-
-namespace rooftile {
-
-// Scratch of the rungs, known to the launchers and to the rows alike.
-[[nodiscard]] WorkspaceSpec reduce_passes_workspace(const ReduceArgs& args, const DeviceProperties& device);
-[[nodiscard]] WorkspaceSpec reduce_grid_workspace(const ReduceArgs& args, const DeviceProperties& device);
-[[nodiscard]] WorkspaceSpec reduce_single_pass_workspace(const ReduceArgs& args, const DeviceProperties& device);
-
-}  // namespace rooftile

@@ -1,10 +1,11 @@
 // Rung 00, interleaved_divergent: the textbook tree.
 //
-// Idea       a tree in shared memory; in step s the threads whose index is a multiple of 2s add their neighbour at
+// Idea       a tree in shared memory; in step s the threads whose index is a multiple of 2s add their
+// neighbour at
 //            distance s.
-// Limits     f32; one element per thread, so n/256 blocks and a pass per factor of 256.
-// Bottleneck the modulo leaves 16, 8, 4 ... active lanes scattered over every warp: all 8 warps run all 8 steps.
-// Source     Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 1.
+// Limits     sum and max of f32; one element per thread, so n/256 blocks and a pass per factor of 256.
+// Bottleneck the modulo leaves 16, 8, 4 ... active lanes scattered over every warp: all 8 warps run all 8
+// steps. Source     Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 1.
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
@@ -15,18 +16,19 @@ static_assert((kBlock & (kBlock - 1)) == 0, "the tree halves the block in every 
 
 template <class Reduction>
 __global__ void __launch_bounds__(kBlock)
-    interleaved_divergent_kernel(const typename Reduction::Acc* __restrict__ g_in, std::int64_t n,
-                                 typename Reduction::Acc* __restrict__ g_out) {
-  __shared__ typename Reduction::Acc s_values[kBlock];
+    interleaved_divergent_kernel(const float* __restrict__ g_in, std::int64_t n, float* __restrict__ g_out) {
+  __shared__ float s_values[kBlock];
   const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlock + thread;
-  const Reduction combine;
+  const Reduction reduction;
 
-  s_values[thread] = i < n ? g_in[i] : Reduction::identity();
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlock + thread;
+  s_values[thread] = i < n ? g_in[i] : reduction.identity();
   __syncthreads();
   for (int stride = 1; stride < kBlock; stride *= 2) {
-    if (thread % (2 * stride) == 0) s_values[thread] = combine(s_values[thread], s_values[thread + stride]);
-    __syncthreads();  // a step's sums before the next step reads them
+    if (thread % (2 * stride) == 0) {
+      s_values[thread] = reduction.combine(s_values[thread], s_values[thread + stride]);
+    }
+    __syncthreads();  // a step's values before the next step reads them
   }
   if (thread == 0) g_out[blockIdx.x] = s_values[0];
 }
@@ -35,7 +37,7 @@ __global__ void __launch_bounds__(kBlock)
 
 Status interleaved_divergent(StreamRef stream, const DeviceProperties&, const ReduceArgs& args,
                              const Workspace& workspace) {
-  return dispatch_f32(args, [&]<class Reduction>() -> Status {
+  return dispatch_lesson(args, [&]<class Reduction>(Reduction) {
     return launch_passes(interleaved_divergent_kernel<Reduction>, stream, args, workspace);
   });
 }

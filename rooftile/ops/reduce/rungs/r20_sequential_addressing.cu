@@ -1,11 +1,12 @@
-// Rung 20, sequential_addressing: whole warps retire.
+// Rung 20, sequential_addressing: neighbours read neighbours.
 //
-// Idea       in step s the first s threads add the element at distance s: the active threads stay together, and
-//            neighbouring lanes read neighbouring words (no bank conflicts).
-// Change     `thread < stride`, the stride halving, in place of `thread % (2 * stride) == 0`, the stride doubling.
-// Limits     f32; one element per thread.
+// Idea       in step s the first s threads add the element at distance s: lanes of a warp touch neighbouring
+// words,
+//            so no two meet in a bank.
+// Change     the stride halves in place of doubling.
+// Limits     sum and max of f32; one element per thread.
 // Bottleneck half of the threads are idle after the load, and a barrier ends each of the 8 steps.
-// Source     Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 3.
+// Source     Harris 2007, kernel 3.
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
@@ -16,18 +17,17 @@ static_assert((kBlock & (kBlock - 1)) == 0, "the tree halves the block in every 
 
 template <class Reduction>
 __global__ void __launch_bounds__(kBlock)
-    sequential_addressing_kernel(const typename Reduction::Acc* __restrict__ g_in, std::int64_t n,
-                                 typename Reduction::Acc* __restrict__ g_out) {
-  __shared__ typename Reduction::Acc s_values[kBlock];
+    sequential_addressing_kernel(const float* __restrict__ g_in, std::int64_t n, float* __restrict__ g_out) {
+  __shared__ float s_values[kBlock];
   const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlock + thread;
-  const Reduction combine;
+  const Reduction reduction;
 
-  s_values[thread] = i < n ? g_in[i] : Reduction::identity();
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlock + thread;
+  s_values[thread] = i < n ? g_in[i] : reduction.identity();
   __syncthreads();
   for (int stride = kBlock / 2; stride > 0; stride /= 2) {
-    if (thread < stride) s_values[thread] = combine(s_values[thread], s_values[thread + stride]);
-    __syncthreads();  // a step's sums before the next step reads them
+    if (thread < stride) s_values[thread] = reduction.combine(s_values[thread], s_values[thread + stride]);
+    __syncthreads();  // a step's values before the next step reads them
   }
   if (thread == 0) g_out[blockIdx.x] = s_values[0];
 }
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kBlock)
 
 Status sequential_addressing(StreamRef stream, const DeviceProperties&, const ReduceArgs& args,
                              const Workspace& workspace) {
-  return dispatch_f32(args, [&]<class Reduction>() -> Status {
+  return dispatch_lesson(args, [&]<class Reduction>(Reduction) {
     return launch_passes(sequential_addressing_kernel<Reduction>, stream, args, workspace);
   });
 }

@@ -1,0 +1,59 @@
+#include "rooftile/ops/reduce/reduce_plan.h"
+
+namespace rooftile {
+
+DType reduce_out_dtype(ReduceOp op, DType in) {
+  switch (op) {
+    case ReduceOp::sum:
+      if (is_float(in)) return in;
+      return is_signed(in) ? DType::i64 : DType::u64;
+    case ReduceOp::mean:
+      return is_float(in) ? in : DType::f64;
+    case ReduceOp::min:
+    case ReduceOp::max:
+      return in;
+    case ReduceOp::argmin:
+    case ReduceOp::argmax:
+      break;
+  }
+  return DType::i64;
+}
+
+namespace reduce_plan {
+
+int normalized_axis(const ReduceArgs& args) {
+  return *args.axis < 0 ? *args.axis + args.in.rank() : *args.axis;
+}
+
+Geometry geometry(const ReduceArgs& args) {
+  Geometry g;
+  if (!args.axis) {
+    g.reduced = args.in.numel();
+    g.pattern = args.in.contiguous() ? Pattern::all : Pattern::strided;
+    return g;
+  }
+  const int axis = normalized_axis(args);
+  for (int d = 0; d < args.in.rank(); ++d) {
+    if (d < axis) g.outer *= args.in.shape[d];
+    if (d == axis) g.reduced = args.in.shape[d];
+    if (d > axis) g.inner *= args.in.shape[d];
+  }
+  if (!args.in.contiguous()) {
+    g.pattern = Pattern::strided;
+  } else if (g.inner != 1) {
+    g.pattern = Pattern::columns;
+  } else {
+    g.pattern = g.outer == 1 ? Pattern::all : Pattern::rows;
+  }
+  return g;
+}
+
+bool serves_column_tiles(const ReduceArgs& args) {
+  const Geometry shape = geometry(args);
+  const auto bytes = shape.inner * static_cast<std::int64_t>(size_of(args.in.dtype));
+  return shape.pattern == Pattern::columns && bytes % kVectorBytes == 0 &&
+         reinterpret_cast<std::uintptr_t>(args.in.data) % kVectorBytes == 0;
+}
+
+}  // namespace reduce_plan
+}  // namespace rooftile
