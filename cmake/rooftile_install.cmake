@@ -8,10 +8,9 @@ install(TARGETS rooftile EXPORT rooftile_targets ARCHIVE DESTINATION ${CMAKE_INS
 install(EXPORT rooftile_targets NAMESPACE rooftile:: DESTINATION ${package_dir} FILE rooftileTargets.cmake)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/rooftile/core ${PROJECT_SOURCE_DIR}/rooftile/device
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rooftile FILES_MATCHING PATTERN "*.h")
-foreach(op IN LISTS rooftile_operators)
-  install(FILES ${PROJECT_SOURCE_DIR}/rooftile/ops/${op}/${op}.h
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rooftile/ops/${op})
-endforeach()
+# An operator's public header, and the headers that a kernel of one's own may include.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/rooftile/ops DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rooftile
+        FILES_MATCHING PATTERN "*.h" PATTERN "rungs" EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/rooftileConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/rooftileConfig.cmake INSTALL_DESTINATION ${package_dir})

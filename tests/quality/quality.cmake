@@ -20,9 +20,14 @@ endfunction()
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/*.h ${PROJECT_SOURCE_DIR}/cli/*.h)
 # Kernel headers know the device qualifiers of their target; the arch-specific ones are nvcc's alone.
-set(kernel_headers ${headers})
-list(FILTER kernel_headers INCLUDE REGEX "/rooftile/(device|ops/[^/]+/rungs)/")
-list(FILTER headers EXCLUDE REGEX "/rooftile/(device|ops/[^/]+/rungs)/")
+set(kernel_headers)
+foreach(header IN LISTS headers)
+  file(STRINGS ${header} device_includes REGEX "^#include \"rooftile/device/")
+  if(device_includes OR header MATCHES "/rooftile/(device|ops/[^/]+/rungs)/")
+    list(APPEND kernel_headers ${header})
+  endif()
+endforeach()
+list(REMOVE_ITEM headers ${kernel_headers})
 
 rooftile_add_header_checks(rooftile_header_checks ${headers})
 target_link_libraries(rooftile_header_checks PRIVATE rooftile fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)

@@ -31,7 +31,7 @@ inline constexpr int kResidentBlocks =
     2;  // per SM: leaves each thread the 64 registers that eight loads need
 
 // A warp takes a row up to here; a block takes a longer one. 8 loads of 32 lanes are 4 KiB.
-inline constexpr std::int64_t kWarpRowBytes = 8 * 1024;
+inline constexpr std::int64_t kWarpRowBytes = 8192;
 
 // column_tiles: 8 warps side by side along the reduced axis, 32 lanes of one vector each along the inner one.
 inline constexpr int kColumnWarps = 8;

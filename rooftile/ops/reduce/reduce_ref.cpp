@@ -125,15 +125,16 @@ Result<Expected> float_sums(const Case& c, const Problem& p) {
     expected.rule = "exact: every partial sum is an integer below 2^24";
     return expected;
   }
-  // A serial chain of L additions of random-signed terms rounds off u * sqrt(L / 24) * |x|_2 in all; u is the
-  // accumulator's unit roundoff and L the longest chain that a rung may have. Four times that for one output,
-  // and what the largest of many such errors adds: sqrt(16 + 2 ln outputs). One element left out of a million
-  // is a hundred times larger. Then one rounding to the result's dtype, and its denormals.
+  // An addition rounds its result p by an error of variance (1.4 u p)^2 / 12, u being the accumulator's unit
+  // roundoff. Over a serial chain of L random-signed terms p grows as a random walk, and all chains together
+  // round off u * sqrt(L / 12) * |x|_2. Four times that for one output, and what the largest of many such
+  // errors adds: sqrt(16 + 2 ln outputs). One element left out of a million is a hundred times larger. Then
+  // one rounding to the result's dtype, and its denormals.
   constexpr double kLongestChain = 1024.0;
   const double deviations = std::sqrt(16.0 + 2.0 * std::log(std::max(1.0, static_cast<double>(p.outputs()))));
   const double accumulator = wide ? 0x1p-53 : 0x1p-24;
   const double chains =
-      exact_sum ? 0.0 : deviations * accumulator * std::sqrt(kLongestChain / 24.0) * largest_norm / divisor;
+      exact_sum ? 0.0 : deviations * accumulator * std::sqrt(kLongestChain / 12.0) * largest_norm / divisor;
   const double result =
       1.01 * unit_roundoff(p.out_dtype) * largest_result + (p.out_dtype == DType::f16 ? 0x1p-25 : 0.0);
   expected.factor = 2.0;

@@ -50,16 +50,23 @@ __device__ __forceinline__ typename Reduction::Acc thread_partial(
     }
   }
   if (tile < vectors) {  // a small or partial tile: at most one per part
-    Vec<In, kElements> r_vectors[kInFlight];
+    // Four at a time, not unrolled further: a small input pays for every line of code that is fetched cold.
+    constexpr int kStep = 4;
+#pragma unroll 1
+    for (int base = 0; base < loads; base += kStep) {
+      Vec<In, kElements> r_vectors[kStep];
 #pragma unroll
-    for (int v = 0; v < kInFlight; ++v) {
-      const std::int64_t i = tile + v * kBlock + thread;
-      if (v < loads && i < vectors) r_vectors[v] = load_vec<kPolicy>(g_body + i * kElements);
-    }
+      for (int v = 0; v < kStep; ++v) {
+        const std::int64_t i = tile + (base + v) * kBlock + thread;
+        if (base + v < loads && i < vectors) r_vectors[v] = load_vec<kPolicy>(g_body + i * kElements);
+      }
 #pragma unroll
-    for (int v = 0; v < kInFlight; ++v) {
-      const std::int64_t i = tile + v * kBlock + thread;
-      if (v < loads && i < vectors) acc[v] = take_vec(reduction, acc[v], r_vectors[v], head + i * kElements);
+      for (int v = 0; v < kStep; ++v) {
+        const std::int64_t i = tile + (base + v) * kBlock + thread;
+        if (base + v < loads && i < vectors) {
+          acc[v] = take_vec(reduction, acc[v], r_vectors[v], head + i * kElements);
+        }
+      }
     }
   }
   if (part == 0) {

@@ -31,20 +31,25 @@ struct Dimensions {
   }
 };
 
-// Elements first, first + step ... below n, in chains of 512: a longer chain would round off more than reduce
-// promises.
+// Elements first, first + step ... below n, in chains of 64, and 64 chains to the next: a single chain would
+// round off more than reduce promises.
 template <class Reduction>
 __device__ __forceinline__ typename Reduction::Acc gather(const Reduction& reduction,
                                                           const typename Reduction::In* g_first,
                                                           const Dimensions& reduced, std::int64_t first,
                                                           std::int64_t n, std::int64_t step) {
-  constexpr int kChain = 512;
+  constexpr int kChain = 64;
   auto acc = reduction.identity();
   for (std::int64_t r = first; r < n;) {
-    auto chain = reduction.identity();
-    for (int i = 0; i < kChain && r < n; ++i, r += step)
-      chain = reduction.take(chain, g_first[reduced.offset(r)], r);
-    acc = reduction.combine(acc, chain);
+    auto chains = reduction.identity();
+    for (int j = 0; j < kChain && r < n; ++j) {
+      auto chain = reduction.identity();
+      for (int i = 0; i < kChain && r < n; ++i, r += step) {
+        chain = reduction.take(chain, g_first[reduced.offset(r)], r);
+      }
+      chains = reduction.combine(chains, chain);
+    }
+    acc = reduction.combine(acc, chains);
   }
   return acc;
 }
