@@ -23,9 +23,10 @@ struct Side {
   Candidate candidate;
   Scratch scratch;
 
-  [[nodiscard]] TimedLaunch launch() const {
-    return {[this] {
-      return candidate.launch(problem.stream(), problem.properties(), problem.args(), scratch.workspace());
+  // On the stream of the comparison, which times both sides; prepare() has waited for this side's own.
+  [[nodiscard]] TimedLaunch launch_on(StreamRef stream) const {
+    return {[this, stream] {
+      return candidate.launch(stream, problem.properties(), problem.args(), scratch.workspace());
     }};
   }
 };
@@ -132,9 +133,10 @@ Result<Calibration> calibrate(const Registry& registry, const OperatorDescriptor
     if (options.on_run) options.on_run(run, options.runs);
     duel_options.seed = options.duel.seed + static_cast<std::uint64_t>(run);
     for (const bool against_itself : {true, false}) {
-      const TimedLaunch other = against_itself ? a.launch() : b.launch();
-      ROOFTILE_TRY_ASSIGN(const Duel duel, compare_launches(a.problem.stream(), a.problem.properties(),
-                                                            a.launch(), other, duel_options));
+      const StreamRef stream = a.problem.stream();
+      const TimedLaunch other = (against_itself ? a : b).launch_on(stream);
+      ROOFTILE_TRY_ASSIGN(const Duel duel, compare_launches(stream, a.problem.properties(), a.launch_on(stream),
+                                                            other, duel_options));
       count(against_itself ? result.same : result.differs, duel);
       medians_us.push_back(duel.a.median);
       result.caveat = duel.caveat;
