@@ -135,8 +135,8 @@ Result<Calibration> calibrate(const Registry& registry, const OperatorDescriptor
     for (const bool against_itself : {true, false}) {
       const StreamRef stream = a.problem.stream();
       const TimedLaunch other = (against_itself ? a : b).launch_on(stream);
-      ROOFTILE_TRY_ASSIGN(const Duel duel, compare_launches(stream, a.problem.properties(), a.launch_on(stream),
-                                                            other, duel_options));
+      ROOFTILE_TRY_ASSIGN(const Duel duel, compare_launches(stream, a.problem.properties(),
+                                                            a.launch_on(stream), other, duel_options));
       count(against_itself ? result.same : result.differs, duel);
       medians_us.push_back(duel.a.median);
       result.caveat = duel.caveat;
