@@ -7,6 +7,7 @@
 #include <thread>
 #include <tuple>
 
+#include "rooftile/sim/async_copy.h"
 #include "rooftile/sim/schedule.h"
 
 namespace rooftile::simt::detail {
@@ -99,6 +100,7 @@ void BlockRunner::start_block(std::uint64_t block) {
   linear_block_ = block;
   block_.index = grid_->block_index(block);
   std::memset(block_.dynamic_shared, kSharedPoison, block_.dynamic_shared_bytes);
+  drop_async_copies();
   for (unsigned i = 0; i < thread_count_; ++i) {
     threads_[i].polls = 0;
     threads_[i].fiber = nullptr;

@@ -1,0 +1,81 @@
+#include "rooftile/sim/async_copy.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rooftile/sim/config.h"
+#include "rooftile/sim/thread.h"
+
+namespace rooftile::simt::detail {
+namespace {
+
+struct GroupedCopy {
+  AsyncCopy copy;
+  std::uint64_t group;
+};
+
+struct ThreadCopies {
+  std::vector<GroupedCopy> pending;  // oldest first
+  std::uint64_t committed = 0;       // groups; what is issued now will belong to this one
+};
+
+// By the thread's index in its block: an OS thread runs one block at a time.
+thread_local std::vector<ThreadCopies> block_copies;
+thread_local bool block_has_copies = false;
+
+ThreadCopies& own() {
+  block_has_copies = true;
+  if (block_copies.empty()) block_copies.resize(kMaxBlockThreads);
+  return block_copies[current_thread->linear];
+}
+
+void run_older_than(ThreadCopies& copies, std::uint64_t group) {
+  auto next = copies.pending.begin();
+  for (; next != copies.pending.end() && next->group < group; ++next) {
+    const AsyncCopy& copy = next->copy;
+    const auto used = static_cast<std::size_t>(copy.source_bytes);
+    std::memcpy(copy.target, copy.source, used);
+    std::memset(static_cast<char*>(copy.target) + used, 0, static_cast<std::size_t>(copy.bytes) - used);
+  }
+  copies.pending.erase(copies.pending.begin(), next);
+}
+
+}  // namespace
+
+void issue_async_copy(const AsyncCopy& copy, std::source_location where) {
+  if (copy.source_bytes < 0 || copy.source_bytes > copy.bytes) {
+    report_failure("cp.async of " + std::to_string(copy.bytes) + " bytes is told to read " +
+                       std::to_string(copy.source_bytes) + " of them",
+                   where);
+    abandon_thread();
+  }
+  ThreadCopies& copies = own();
+  copies.pending.push_back({copy, copies.committed});
+}
+
+void commit_async_copies() { ++own().committed; }
+
+void wait_async_copies(int pending_groups) {
+  ThreadCopies& copies = own();
+  const auto kept = static_cast<std::uint64_t>(pending_groups);
+  if (copies.committed > kept) run_older_than(copies, copies.committed - kept);
+}
+
+void wait_all_async_copies() {
+  ThreadCopies& copies = own();
+  run_older_than(copies, copies.committed + 1);
+}
+
+void drop_async_copies() {
+  if (!block_has_copies) return;
+  block_has_copies = false;
+  for (ThreadCopies& copies : block_copies) {
+    copies.pending.clear();
+    copies.committed = 0;
+  }
+}
+
+}  // namespace rooftile::simt::detail

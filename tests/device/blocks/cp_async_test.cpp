@@ -1,0 +1,82 @@
+// cp.async: every variant, zero-fill, groups; what goes wrong without a wait.
+#include "tests/device/blocks/block_testing.h"
+#include "tests/device/blocks/cp_async_kernels.h"
+
+namespace rooftile::ROOFTILE_TARGET::block_tests {
+namespace {
+
+class CpAsync : public BlockTest {};
+ROOFTILE_ON_EVERY_ORDER(CpAsync);
+
+TEST_P(CpAsync, EveryVariantAndZeroFill) {
+  for (const CopyVariant variant : kCopyVariants) {
+    const int bytes = kCopyBytes[static_cast<int>(variant)];
+    const auto total = static_cast<std::size_t>(kCopyThreads * bytes);
+    const std::vector<unsigned char> in = random_values<unsigned char>(total, 5);
+    const DeviceArray<unsigned char> g_in = upload(in);
+    for (int source_bytes = 0; source_bytes <= bytes; ++source_bytes) {
+      const DeviceArray<unsigned char> g_out = poisoned<unsigned char>(total);
+      ASSERT_TRUE(is_ok(run_cp_async(stream(), variant, source_bytes, g_in.data(), g_out.data())));
+      const std::vector<unsigned char> out = g_out.read();
+      for (std::size_t i = 0; i < total; ++i) {
+        const bool copied = static_cast<int>(i) % bytes < source_bytes;
+        ASSERT_EQ(out[i], copied ? in[i] : 0)
+            << "variant " << static_cast<int>(variant) << ", " << source_bytes << " bytes, at " << i;
+      }
+    }
+  }
+}
+
+TEST_P(CpAsync, Pipeline) {
+  constexpr int kBlocks = 3;
+  for (const int n : {4, 100, 256, 260, 512, 768, 1000, 5000}) {
+    std::vector<float> in(static_cast<std::size_t>(kBlocks * n));
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 17);
+    const DeviceArray<float> g_in = upload(in);
+    const DeviceArray<float> g_out = poisoned<float>(kBlocks);
+    ASSERT_TRUE(is_ok(run_pipelined_sum(stream(), kBlocks, n, g_in.data(), g_out.data())));
+    const std::vector<float> out = g_out.read();
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      float sum = 0.0f;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) sum += in[b * n + i];
+      EXPECT_EQ(out[b], sum) << "n = " << n << ", block " << b;
+    }
+  }
+}
+
+// On a GPU a copy may arrive before its wait; on the simulated SM it never does.
+TEST_P(CpAsync, AWaitBringsAllGroupsButTheNewest) {
+  const std::vector<std::uint32_t> in = random_values<std::uint32_t>(3 * 32, 11);
+  const DeviceArray<std::uint32_t> g_in = upload(in);
+  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(4 * 3 * 32);
+  ASSERT_TRUE(is_ok(run_partial_waits(stream(), g_in.data(), g_out.data())));
+  const std::vector<std::uint32_t> out = g_out.read();
+  for (std::size_t kept = 0; kept <= 3; ++kept) {
+    for (std::size_t i = 0; i < 3 * 32; ++i) {
+      const std::uint32_t found = out[kept * 3 * 32 + i];
+      const bool arrived = i / 32 + kept < 3;
+      if (arrived || found != 7u || kOnSim) {
+        EXPECT_EQ(found, arrived || !kOnSim ? in[i] : 7u) << "kept " << kept << ", at " << i;
+      }
+    }
+  }
+}
+
+TEST_P(CpAsync, AMisalignedAddressNamesTheLine) {
+  if (!kOnSim) GTEST_SKIP() << "a fault would end the process's use of the GPU";
+  const DeviceArray<unsigned char> g_in = poisoned<unsigned char>(64);
+  for (const int bytes : {4, 8, 16}) {
+    const Status target = run_misaligned_cp_async(stream(), bytes, bytes / 2, 0, g_in.data());
+    EXPECT_NE(target.message().find("cp.async to shared memory of " + std::to_string(bytes) +
+                                    " bytes at an address that is " + std::to_string(bytes / 2)),
+              std::string::npos)
+        << target.message();
+    const Status source = run_misaligned_cp_async(stream(), bytes, 0, bytes / 2, g_in.data());
+    EXPECT_NE(source.message().find("cp.async from global memory of "), std::string::npos)
+        << source.message();
+    EXPECT_NE(source.message().find("cp_async_kernels.cu:"), std::string::npos) << source.message();
+  }
+}
+
+}  // namespace
+}  // namespace rooftile::ROOFTILE_TARGET::block_tests
