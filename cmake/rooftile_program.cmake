@@ -1,7 +1,7 @@
 # Simulator, lab, cases, peers, and the program.
 # Static: one library less to carry to another machine.
 set(Boost_USE_STATIC_LIBS ON)
-find_package(Boost 1.71 REQUIRED COMPONENTS context)
+find_package(Boost 1.71 CONFIG REQUIRED COMPONENTS context)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
