@@ -36,11 +36,15 @@ inline void st_release(T* address, std::type_identity_t<T> value) {
   detail::note_progress();
 }
 
-// Adds and returns the old value: what this thread wrote, or saw behind a barrier, is visible to who adds
-// later, and what those wrote who added before is visible here. One instruction in place of an atomic between
-// two fences.
-inline std::uint32_t fetch_add_acq_rel(std::uint32_t* address, std::uint32_t value) {
-  const std::uint32_t old = __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+// Counts up and returns the old value; from `last` on the counter starts again at 0, so that last + 1 calls
+// leave it as they found it. What this thread wrote, or saw behind a barrier, is visible to who counts later,
+// and what those wrote who counted before is visible here: one instruction in place of an atomic between two
+// fences.
+inline std::uint32_t fetch_inc_acq_rel(std::uint32_t* address, std::uint32_t last) {
+  std::uint32_t old = __atomic_load_n(address, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(address, &old, old >= last ? 0 : old + 1, false, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_RELAXED)) {
+  }
   detail::note_progress();
   return old;
 }
@@ -67,14 +71,15 @@ __device__ __forceinline__ T ld_acquire(const T* address) {
   }
 }
 
-// Adds and returns the old value: what this thread wrote, or saw behind a barrier, is visible to who adds
-// later, and what those wrote who added before is visible here. One instruction in place of an atomic between
-// two fences. Source: PTX ISA, atom.acq_rel.gpu.
-__device__ __forceinline__ std::uint32_t fetch_add_acq_rel(std::uint32_t* address, std::uint32_t value) {
+// Counts up and returns the old value; from `last` on the counter starts again at 0, so that last + 1 calls
+// leave it as they found it. What this thread wrote, or saw behind a barrier, is visible to who counts later,
+// and what those wrote who counted before is visible here: one instruction in place of an atomic between two
+// fences. Source: PTX ISA, atom.acq_rel.gpu.inc.
+__device__ __forceinline__ std::uint32_t fetch_inc_acq_rel(std::uint32_t* address, std::uint32_t last) {
   std::uint32_t old;
-  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
                : "=r"(old)
-               : "l"(address), "r"(value)
+               : "l"(address), "r"(last)
                : "memory");
   return old;
 }

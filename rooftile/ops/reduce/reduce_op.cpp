@@ -121,6 +121,7 @@ std::string choose(const AnyArgs& any, const DeviceProperties& device) {
   const auto size = static_cast<std::int64_t>(size_of(args.in.dtype));
   switch (shape.pattern) {
     case Pattern::all:
+      if (reduce_plan::serves_single_wave(args, device)) return "single_wave";
       return shape.reduced >= reduce_plan::kCachedLoadsFromBytes / size ? "single_pass" : "no_allocate_loads";
     case Pattern::rows:
       return shape.reduced <= reduce_plan::kWarpRowBytes / size ? "warp_per_row" : "no_allocate_loads";

@@ -55,5 +55,12 @@ bool serves_column_tiles(const ReduceArgs& args) {
          reinterpret_cast<std::uintptr_t>(args.in.data) % kVectorBytes == 0;
 }
 
+bool serves_single_wave(const ReduceArgs& args, const DeviceProperties& device) {
+  const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
+  return geometry(args).pattern == Pattern::all &&
+         reinterpret_cast<std::uintptr_t>(args.in.data) % kVectorBytes == 0 &&
+         split_wave(bytes / kVectorBytes, device).loads <= wave_loads(args.op, size_of(args.in.dtype));
+}
+
 }  // namespace reduce_plan
 }  // namespace rooftile

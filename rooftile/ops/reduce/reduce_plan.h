@@ -43,6 +43,15 @@ inline constexpr int kColumnSplitRows =
 // us past L1 and 43.7 through it; f32 2^28 takes 257 and 249 (single launch, see results/).
 inline constexpr std::int64_t kCachedLoadsFromBytes = std::int64_t{512} << 20;
 
+// single_wave: a block per SM at most, and what it reads is in flight all at once.
+inline constexpr int kWaveBlock = 1024;
+inline constexpr int kWaveBlocks = 256;  // at most: one warp reads the partial results all at once
+// 1024 threads leave each 64 registers: eight loads for sums, fewer where elements are unpacked and compared.
+constexpr int wave_loads(ReduceOp op, std::size_t element_size) {
+  if (op == ReduceOp::sum || op == ReduceOp::mean) return 8;
+  return element_size == 1 ? 2 : 4;
+}
+
 inline constexpr int kGatherBlock = 256;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -85,6 +94,20 @@ inline RowSplit split_row(std::int64_t rows, std::int64_t row_bytes, const Devic
   }
   return {std::clamp<std::int64_t>(ceil_div(row_bytes, kTileBytes), 1, share), kVectorsInFlight};
 }
+
+// single_wave: a tile of kWaveBlock * loads vectors to a block, as few loads as keep the blocks to one per
+// SM.
+struct WaveSplit {
+  std::int64_t blocks = 1;
+  std::int64_t loads = 2;
+};
+inline WaveSplit split_wave(std::int64_t vectors, const DeviceProperties& device) {
+  const std::int64_t most = std::min<std::int64_t>(device.multiprocessors, kWaveBlocks);
+  const std::int64_t loads = std::max<std::int64_t>(1, ceil_div(ceil_div(vectors, kWaveBlock), 2 * most)) * 2;
+  return {std::max<std::int64_t>(1, ceil_div(vectors, kWaveBlock * loads)), loads};
+}
+// Whether all of n contiguous elements can be in flight at once.
+[[nodiscard]] bool serves_single_wave(const ReduceArgs& args, const DeviceProperties& device);
 
 // Tiles of 32 vectors side by side.
 constexpr std::int64_t column_tiles(std::int64_t inner, std::size_t element_size) {

@@ -29,6 +29,13 @@ std::string supports_rows(const ReduceArgs& args, const DeviceProperties&) {
   return pattern == Pattern::all || pattern == Pattern::rows ? "" : "reduces contiguous rows only";
 }
 
+std::string supports_wave(const ReduceArgs& args, const DeviceProperties& device) {
+  return reduce_plan::serves_single_wave(args, device)
+             ? ""
+             : "reduces all elements of a 16-byte aligned contiguous tensor of at most 128 KiB per SM "
+               "(comparisons: 64) only";
+}
+
 // A single warp for one long row would take forever and shows nothing.
 std::string supports_warp_rows(const ReduceArgs& args, const DeviceProperties&) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 20;
@@ -65,6 +72,14 @@ WorkspaceSpec rows_workspace(const ReduceArgs& args, const DeviceProperties& dev
   if (parts == 1) return {};
   return {.bytes = static_cast<std::size_t>(shape.outer * parts * reduce_plan::kAccumulatorBytes),
           .zeroed_bytes = static_cast<std::size_t>(shape.outer) * sizeof(std::uint32_t)};
+}
+
+WorkspaceSpec wave_workspace(const ReduceArgs& args, const DeviceProperties& device) {
+  const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
+  const std::int64_t blocks = reduce_plan::split_wave(bytes / reduce_plan::kVectorBytes, device).blocks;
+  if (blocks == 1) return {};
+  return {.bytes = static_cast<std::size_t>(blocks * reduce_plan::kAccumulatorBytes),
+          .zeroed_bytes = sizeof(std::uint32_t)};
 }
 
 WorkspaceSpec columns_workspace(const ReduceArgs& args, const DeviceProperties& device) {
@@ -185,6 +200,15 @@ std::vector<RungRow> full_rungs() {
        .supports = erase<ReduceArgs>(&supports_rows),
        .workspace = erase<ReduceArgs>(&rows_workspace),
        .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, no_allocate_loads)},
+      {.id = "single_wave",
+       .idea =
+           "A small input pays for the code before it pays for the data: straight-line code that runs once, "
+           "everything in flight at once, and a single warp to finish.",
+       .change =
+           "no loop over tiles, no unaligned head, one block per SM at most; the other warps leave early",
+       .supports = erase<ReduceArgs>(&supports_wave),
+       .workspace = erase<ReduceArgs>(&wave_workspace),
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_wave)},
       {.id = "warp_per_row",
        .idea = "Short rows need no block: a warp takes one with eight loads per lane in flight and one "
                "butterfly.",
