@@ -89,7 +89,22 @@ Status run_block_of(StreamRef stream, BlockCall call, const T* g_in, T* g_out, T
                 g_totals);
 }
 
+__global__ void divergent_reduce_kernel(const std::uint32_t* g_in, std::uint32_t* g_out) {
+  __shared__ std::uint32_t s_warp_values[2];
+  std::uint32_t value = g_in[threadIdx.x];
+  if (warp_index() == 0) {
+    value = block_reduce<64>(value, 0u, s_warp_values, Combine{});  // here ...
+  } else {
+    value = block_reduce<64>(value, 1u, s_warp_values, Combine{});  // ... or there
+  }
+  g_out[threadIdx.x] = value;
+}
+
 }  // namespace
+
+Status run_divergent_reduce(StreamRef stream, const std::uint32_t* g_in, std::uint32_t* g_out) {
+  return launch(divergent_reduce_kernel, {.block = 64, .stream = stream}, g_in, g_out);
+}
 
 template <class T>
 Status run_warp(StreamRef stream, WarpCall call, int lanes, const T* g_in, T* g_out) {

@@ -76,6 +76,9 @@ inline constexpr int kBlockSizes[] = {1, 20, 32, 33, 256, 1000, 1024};
 template <class T>
 Status run_block(StreamRef stream, BlockCall call, int threads, const T* g_in, T* g_out, T* g_totals);
 
+// Half of a block of 64 calls block_reduce at one line, the other half at another: a fault of the kernel.
+Status run_divergent_reduce(StreamRef stream, const std::uint32_t* g_in, std::uint32_t* g_out);
+
 #define ROOFTILE_TEST_FOR_TYPES(X) X(std::uint8_t) X(std::uint32_t) X(std::uint64_t) X(Tiny) X(Wide) X(Affine)
 
 }  // namespace rooftile::ROOFTILE_TARGET::block_tests

@@ -130,5 +130,17 @@ TEST_P(Collectives, BlockOf3Bytes) { expect_every_block<Tiny>(); }
 TEST_P(Collectives, BlockOf24Bytes) { expect_every_block<Wide>(); }
 TEST_P(Collectives, BlockNotCommutative) { expect_every_block<Affine>(); }
 
+// A report names the kernel's lines, not those of block.h.
+TEST_P(Collectives, CalledFromTwoPlacesNamesBoth) {
+  if (!kOnSim) GTEST_SKIP() << "what a GPU does is undefined";
+  const DeviceArray<std::uint32_t> g_in = poisoned<std::uint32_t>(64);
+  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(64);
+  const Status status = run_divergent_reduce(stream(), g_in.data(), g_out.data());
+  EXPECT_NE(status.message().find("divergent barrier: waits at collective_kernels.cu:"), std::string::npos)
+      << status.message();
+  EXPECT_NE(status.message().find("threads of the block wait at collective_kernels.cu:"), std::string::npos)
+      << status.message();
+}
+
 }  // namespace
 }  // namespace rooftile::ROOFTILE_TARGET::block_tests
