@@ -63,10 +63,11 @@ TEST_P(Arithmetic, DividesIn64Bits) { expect_division<std::uint64_t>(); }
 
 TEST_P(Arithmetic, PhiloxIsTheHostsOwn) {
   constexpr int kCount = 1000;
+  constexpr std::size_t kWords = 4000;  // four of each
   constexpr std::uint64_t kFirst = (std::uint64_t{1} << 32) - 500;  // the counter's first word overflows
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x123456789abcdef0}}) {
-    const DeviceArray<std::uint32_t> g_words = poisoned<std::uint32_t>(4 * kCount);
-    const DeviceArray<float> g_floats = poisoned<float>(4 * kCount);
+    const DeviceArray<std::uint32_t> g_words = poisoned<std::uint32_t>(kWords);
+    const DeviceArray<float> g_floats = poisoned<float>(kWords);
     ASSERT_TRUE(is_ok(run_philox(stream(), seed, kFirst, 9, kCount, g_words.data(), g_floats.data())));
     const std::vector<std::uint32_t> words = g_words.read();
     const std::vector<float> floats = g_floats.read();

@@ -11,7 +11,7 @@ ROOFTILE_ON_EVERY_ORDER(CpAsync);
 TEST_P(CpAsync, EveryVariantAndZeroFill) {
   for (const CopyVariant variant : kCopyVariants) {
     const int bytes = kCopyBytes[static_cast<int>(variant)];
-    const auto total = static_cast<std::size_t>(kCopyThreads * bytes);
+    const auto total = std::size_t{kCopyThreads} * static_cast<std::size_t>(bytes);
     const std::vector<unsigned char> in = random_values<unsigned char>(total, 5);
     const DeviceArray<unsigned char> g_in = upload(in);
     for (int source_bytes = 0; source_bytes <= bytes; ++source_bytes) {
@@ -46,15 +46,17 @@ TEST_P(CpAsync, Pipeline) {
 
 // On a GPU a copy may arrive before its wait; on the simulated SM it never does.
 TEST_P(CpAsync, AWaitBringsAllGroupsButTheNewest) {
-  const std::vector<std::uint32_t> in = random_values<std::uint32_t>(3 * 32, 11);
+  constexpr std::size_t kLanes = 32;
+  constexpr std::size_t kWords = 3 * kLanes;
+  const std::vector<std::uint32_t> in = random_values<std::uint32_t>(kWords, 11);
   const DeviceArray<std::uint32_t> g_in = upload(in);
-  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(4 * 3 * 32);
+  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(4 * kWords);
   ASSERT_TRUE(is_ok(run_partial_waits(stream(), g_in.data(), g_out.data())));
   const std::vector<std::uint32_t> out = g_out.read();
   for (std::size_t kept = 0; kept <= 3; ++kept) {
-    for (std::size_t i = 0; i < 3 * 32; ++i) {
-      const std::uint32_t found = out[kept * 3 * 32 + i];
-      const bool arrived = i / 32 + kept < 3;
+    for (std::size_t i = 0; i < kWords; ++i) {
+      const std::uint32_t found = out[kept * kWords + i];
+      const bool arrived = i / kLanes + kept < 3;
       if (arrived || found != 7u || kOnSim) {
         EXPECT_EQ(found, arrived || !kOnSim ? in[i] : 7u) << "kept " << kept << ", at " << i;
       }
