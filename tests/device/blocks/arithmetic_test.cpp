@@ -63,7 +63,7 @@ TEST_P(Arithmetic, DividesIn64Bits) { expect_division<std::uint64_t>(); }
 
 TEST_P(Arithmetic, PhiloxIsTheHostsOwn) {
   constexpr int kCount = 1000;
-  constexpr std::size_t kWords = 4000;  // four of each
+  constexpr std::size_t kWords = 4000;                              // four of each
   constexpr std::uint64_t kFirst = (std::uint64_t{1} << 32) - 500;  // the counter's first word overflows
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x123456789abcdef0}}) {
     const DeviceArray<std::uint32_t> g_words = poisoned<std::uint32_t>(kWords);

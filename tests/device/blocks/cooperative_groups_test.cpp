@@ -13,7 +13,8 @@ ROOFTILE_ON_EVERY_ORDER(CooperativeGroups);
 TEST_P(CooperativeGroups, GiveWhatOurBlocksGive) {
   const std::vector<std::uint32_t> in = random_values<std::uint32_t>(kGroupThreads, 31);
   const DeviceArray<std::uint32_t> g_in = upload(in);
-  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(std::size_t{2} * kGroupPairs * kGroupThreads);
+  const DeviceArray<std::uint32_t> g_out =
+      poisoned<std::uint32_t>(std::size_t{2} * kGroupPairs * kGroupThreads);
   ASSERT_TRUE(is_ok(run_group_pairs(stream(), g_in.data(), g_out.data())));
   const std::vector<std::uint32_t> out = g_out.read();
   for (std::size_t t = 0; t < kGroupThreads; ++t) {

@@ -51,7 +51,8 @@ TEST_P(CudaLibrary, BarrierAndSyncthreads) {
 TEST_P(CudaLibrary, ScansAndCoalescedGroups) {
   const std::vector<std::uint32_t> in = random_values<std::uint32_t>(kLibraryThreads, 43);
   const DeviceArray<std::uint32_t> g_in = upload(in);
-  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(std::size_t{2} * kScanPairs * kLibraryThreads);
+  const DeviceArray<std::uint32_t> g_out =
+      poisoned<std::uint32_t>(std::size_t{2} * kScanPairs * kLibraryThreads);
   ASSERT_TRUE(is_ok(run_library_scans(stream(), g_in.data(), g_out.data())));
   const std::vector<std::uint32_t> out = g_out.read();
   std::uint32_t sum = 0;

@@ -9,7 +9,7 @@ class Swizzle : public BlockTest {};
 ROOFTILE_ON_EVERY_ORDER(Swizzle);
 
 TEST_P(Swizzle, BytesAsTheHardwareDefinesThem) {
-  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(3 * kSwizzleOffsets);
+  const DeviceArray<std::uint32_t> g_out = poisoned<std::uint32_t>(std::size_t{3} * kSwizzleOffsets);
   ASSERT_TRUE(is_ok(run_swizzle_bytes(stream(), g_out.data())));
   const std::vector<std::uint32_t> out = g_out.read();
   for (std::uint32_t offset = 0; offset < kSwizzleOffsets; ++offset) {
@@ -25,7 +25,7 @@ TEST_P(Swizzle, BytesAsTheHardwareDefinesThem) {
 
 TEST_P(Swizzle, TransposesATile) {
   const std::vector<float> in = [] {
-    std::vector<float> values(32 * 32);
+    std::vector<float> values(std::size_t{32} * 32);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
     return values;
   }();
