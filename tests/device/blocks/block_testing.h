@@ -85,7 +85,7 @@ class BlockTest : public ::testing::TestWithParam<const char*> {
   template <class T>
   [[nodiscard]] DeviceArray<T> poisoned(std::size_t count) const {
     std::vector<T> values(count);
-    std::memset(static_cast<void*>(values.data()), 0xab, count * sizeof(T));
+    if (count > 0) std::memset(static_cast<void*>(values.data()), 0xab, count * sizeof(T));
     return upload(values);
   }
 

@@ -56,7 +56,7 @@ __global__ void pipelined_sum_kernel(int n, const float* g_in, float* g_out) {
   if (thread == 0) g_out[blockIdx.x] = sum;
 }
 
-__global__ void partial_waits_kernel(const std::uint32_t* g_in, std::uint32_t* g_out) {
+__global__ void partial_waits_kernel(bool read_early, const std::uint32_t* g_in, std::uint32_t* g_out) {
   __shared__ std::uint32_t s_words[3][kWarpSize];
   const int lane = lane_index();
   for (auto& stage : s_words) stage[lane] = 7;
@@ -65,7 +65,7 @@ __global__ void partial_waits_kernel(const std::uint32_t* g_in, std::uint32_t* g
     cp_async_commit();
   }
   const auto note = [&](int kept) {
-    for (int stage = 0; stage < 3; ++stage)
+    for (int stage = 0; stage < (read_early ? 3 : 3 - kept); ++stage)
       g_out[(kept * 3 + stage) * kWarpSize + lane] = s_words[stage][lane];
   };
   note(3);
@@ -116,8 +116,8 @@ Status run_pipelined_sum(StreamRef stream, int blocks, int n, const float* g_in,
                 g_out);
 }
 
-Status run_partial_waits(StreamRef stream, const std::uint32_t* g_in, std::uint32_t* g_out) {
-  return launch(partial_waits_kernel, {.block = kWarpSize, .stream = stream}, g_in, g_out);
+Status run_partial_waits(StreamRef stream, bool read_early, const std::uint32_t* g_in, std::uint32_t* g_out) {
+  return launch(partial_waits_kernel, {.block = kWarpSize, .stream = stream}, read_early, g_in, g_out);
 }
 
 Status run_misaligned_cp_async(StreamRef stream, int bytes, int target_offset, int source_offset,

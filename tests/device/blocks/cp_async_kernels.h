@@ -24,8 +24,9 @@ Status run_cp_async(StreamRef stream, CopyVariant variant, int source_bytes, con
 Status run_pipelined_sum(StreamRef stream, int blocks, int n, const float* g_in, float* g_out);
 
 // Three groups of one word each per thread, over words that held 7: g_out[kept][stage][thread] is what the
-// thread finds after a wait that lets `kept` groups be under way, kept 3 (no wait) to 0.
-Status run_partial_waits(StreamRef stream, const std::uint32_t* g_in, std::uint32_t* g_out);
+// thread finds after a wait that lets `kept` groups be under way, kept 3 (no wait) to 0. What has not arrived
+// is read where `read_early` is set alone: on a GPU that is a race.
+Status run_partial_waits(StreamRef stream, bool read_early, const std::uint32_t* g_in, std::uint32_t* g_out);
 
 // A copy to shared memory + target_offset from g_in + source_offset.
 Status run_misaligned_cp_async(StreamRef stream, int bytes, int target_offset, int source_offset,

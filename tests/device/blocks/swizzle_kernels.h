@@ -12,7 +12,8 @@ namespace rooftile::ROOFTILE_TARGET::block_tests {
 inline constexpr int kSwizzleOffsets = 2048;
 Status run_swizzle_bytes(StreamRef stream, std::uint32_t* g_out);
 
-// Transposes a 32 x 32 tile through swizzled shared memory: written by rows, read by columns.
-Status run_swizzled_transpose(StreamRef stream, const float* g_in, float* g_out);
+// Transposes a 32 x 32 tile through shared memory, written by rows and read by columns, with the swizzle or
+// without: for ncu, which counts the bank conflicts that sim_swizzle_test.cpp computes.
+Status run_tile_transpose(StreamRef stream, bool swizzled, const float* g_in, float* g_out);
 
 }  // namespace rooftile::ROOFTILE_TARGET::block_tests

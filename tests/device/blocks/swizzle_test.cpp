@@ -30,12 +30,14 @@ TEST_P(Swizzle, TransposesATile) {
     return values;
   }();
   const DeviceArray<float> g_in = upload(in);
-  const DeviceArray<float> g_out = poisoned<float>(in.size());
-  ASSERT_TRUE(is_ok(run_swizzled_transpose(stream(), g_in.data(), g_out.data())));
-  const std::vector<float> out = g_out.read();
-  for (std::size_t row = 0; row < 32; ++row) {
-    for (std::size_t column = 0; column < 32; ++column) {
-      ASSERT_EQ(out[column * 32 + row], in[row * 32 + column]);
+  for (const bool swizzled : {true, false}) {
+    const DeviceArray<float> g_out = poisoned<float>(in.size());
+    ASSERT_TRUE(is_ok(run_tile_transpose(stream(), swizzled, g_in.data(), g_out.data())));
+    const std::vector<float> out = g_out.read();
+    for (std::size_t row = 0; row < 32; ++row) {
+      for (std::size_t column = 0; column < 32; ++column) {
+        ASSERT_EQ(out[column * 32 + row], in[row * 32 + column]) << "swizzled " << swizzled;
+      }
     }
   }
 }
