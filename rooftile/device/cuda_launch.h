@@ -119,6 +119,18 @@ inline Status raise_shared_limit(const CudaLaunch& call) {
   return {};
 }
 
+// More than 8 blocks are not portable to every device with clusters, and have to be asked for.
+inline Status allow_large_cluster(const CudaLaunch& call) {
+  constexpr unsigned kPortableClusterBlocks = 8;
+  if (call.cluster.x * call.cluster.y * call.cluster.z <= kPortableClusterBlocks) return {};
+  const cudaError_t error =
+      cudaFuncSetAttribute(call.kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (error != cudaSuccess) {
+    return launch_error(error, "allowing clusters of more than 8 blocks for " + describe(call));
+  }
+  return {};
+}
+
 inline Status synchronize_after_launch(const CudaLaunch& call) {
   const auto stream = static_cast<cudaStream_t>(call.stream.handle);
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -161,6 +173,7 @@ inline Status launch_on_cuda(const CudaLaunch& call) {
     attributes[count].val.clusterDim.y = call.cluster.y;
     attributes[count].val.clusterDim.z = call.cluster.z;
     ++count;
+    ROOFTILE_TRY(allow_large_cluster(call));
   }
   if (call.cooperative) {
     attributes[count].id = cudaLaunchAttributeCooperative;

@@ -43,11 +43,6 @@ template <class... Params, class... Args>
     return invalid_argument("a launch on the simulated SM got a stream of " +
                             to_string(config.stream.device) + ": set LaunchConfig::stream");
   }
-  const dim3 cluster = config.cluster;
-  if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1) {
-    return unsupported(
-        "the simulated SM does not model thread-block clusters: launch with a cluster of one block");
-  }
   struct Bound {
     void (*kernel)(Params...);
     std::tuple<std::remove_cv_t<Params>...> arguments;
@@ -58,7 +53,8 @@ template <class... Params, class... Args>
                                 std::apply(b.kernel, b.arguments);  // every thread gets copies of its own
                               },
                               &bound};
-  return simt::run_grid({config.grid, config.block, config.shared_bytes, config.cooperative}, call);
+  return simt::run_grid({config.grid, config.block, config.shared_bytes, config.cooperative, config.cluster},
+                        call);
 #else
   std::tuple<std::remove_cv_t<Params>...> arguments(std::forward<Args>(args)...);
   const auto start = [&](auto&... values) {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "rooftile/sim/async_copy.h"
+#include "rooftile/sim/mbarrier.h"
 #include "rooftile/sim/schedule.h"
 
 namespace rooftile::simt::detail {
@@ -44,7 +45,12 @@ BlockRunner::~BlockRunner() {
 
 void BlockRunner::run_blocks(GridRun& grid) {
   bind(grid);
-  for (std::uint64_t block = 0; grid.next_block(block);) run_block(block);
+  if (cluster_ == &alone_) {
+    for (std::uint64_t block = 0; grid.next_block(block);) run_block(block);
+  } else {
+    run_clusters(grid);
+    join(alone_, 0);
+  }
   unbind();
 }
 
@@ -104,7 +110,13 @@ void BlockRunner::start_block(std::uint64_t block) {
   for (unsigned i = 0; i < thread_count_; ++i) {
     threads_[i].polls = 0;
     threads_[i].fiber = nullptr;
+    threads_[i].waits_on = nullptr;
+    threads_[i].cluster_arrived = false;
   }
+  if (cluster_ == &alone_) alone_.start();
+  cluster_arrived_ = 0;
+  cluster_phase_ = 0;
+  async_.clear();
   ready_warps_ = 0;
   for (unsigned w = 0; w < warp_count_; ++w) {
     WarpState& warp = warps_[w];
@@ -145,6 +157,10 @@ void BlockRunner::run_block(std::uint64_t block) {
   }
   set_polling(false);
   note_progress();
+  if (const std::string wrong = async_.finish(); !wrong.empty()) {
+    fail(": " + wrong);
+    return;
+  }
   grid_->block_finished(block);
 }
 
@@ -167,6 +183,7 @@ void BlockRunner::exit_thread(Fiber& fiber) {
   note_progress();
   if (warp.pending_count > 0) complete_if_all_arrived(warp, self.warp);
   if (barrier_arrived_ > 0 && barrier_arrived_ == live_) release_barrier();
+  if (cluster_arrived_ > 0) leave_cluster_barrier(self);
 
   ThreadRecord* next = pick();
   if (next != nullptr && next->fiber == nullptr) {
@@ -185,6 +202,7 @@ bool BlockRunner::settle() {
     abandoned_ = true;
     return false;
   }
+  if (!async_.empty()) return run_async();
   if (polling_ > 0) {
     if (livelocked()) {
       fail(": livelock: no progress for " + std::to_string(grid_->config.watchdog.count()) + " ms; " +
@@ -211,6 +229,16 @@ bool BlockRunner::settle() {
   }
   fail(": deadlock: no thread can run; " + describe_waiting());
   return false;
+}
+
+bool BlockRunner::run_async() {
+  if (const std::string wrong = async_.run_one(order_, next_random(random_)); !wrong.empty()) {
+    fail(": " + wrong);
+    return false;
+  }
+  note_progress();
+  if (polling_ > 0) resume_pollers();
+  return true;
 }
 
 void BlockRunner::resume_pollers() {
@@ -265,8 +293,9 @@ std::string BlockRunner::describe_waiting() const {
     const std::uint32_t bit = 1u << waiting.lane;
     if ((warp.live & bit) == 0) continue;
     const bool at_barrier = (warp.at_barrier & bit) != 0;
-    ++counts[{at_barrier ? "__syncthreads" : waiting.waits_at,
-              describe(at_barrier ? barrier_where_ : waiting.where)}];
+    std::string place = at_barrier ? "__syncthreads" : waiting.waits_at;
+    if (waiting.waits_on != nullptr) place += " (" + describe_mbarrier(waiting.waits_on) + ")";
+    ++counts[{std::move(place), describe(at_barrier ? barrier_where_ : waiting.where)}];
   }
   std::string text;
   std::size_t shown = 0;

@@ -16,6 +16,8 @@
 #include <string>
 
 #include "rooftile/core/status.h"
+#include "rooftile/sim/async.h"
+#include "rooftile/sim/cluster.h"
 #include "rooftile/sim/config.h"
 #include "rooftile/sim/fiber.h"
 #include "rooftile/sim/grid.h"
@@ -59,8 +61,10 @@ class BlockRunner {
   [[nodiscard]] Status reserve(unsigned block_threads) { return fibers_.reserve(block_threads); }
   [[nodiscard]] const std::atomic<std::uint64_t>& progress() const { return block_.progress; }
 
+  // The next run_blocks() runs the block `rank` of every cluster.
+  void join(ClusterRun& cluster, unsigned rank);
   // Binds the runner to the calling OS thread and runs blocks of the grid until none is left: all that
-  // grid.next_block() gives, or the one block of a cooperative grid.
+  // grid.next_block() gives, its block of each cluster, or the one block of a cooperative grid.
   void run_blocks(GridRun& grid);
   void run_cooperative_block(GridRun& grid, std::uint64_t block);
 
@@ -70,6 +74,11 @@ class BlockRunner {
                            std::source_location where);
   void grid_barrier(std::source_location where);
   void poll(const char* operation, std::source_location where);
+  void cluster_arrive(std::source_location where);
+  void cluster_wait(std::source_location where);
+  void* map_shared(const void* address, unsigned rank, std::source_location where);
+  [[nodiscard]] ClusterRun& cluster() { return *cluster_; }
+  [[nodiscard]] AsyncQueue& async() { return async_; }
   void report_failure(const std::string& what);
   [[noreturn]] void abandon_thread();
 
@@ -78,6 +87,7 @@ class BlockRunner {
 
   void bind(GridRun& grid);
   void unbind();
+  void run_clusters(GridRun& grid);
   void run_block(std::uint64_t block);
   void start_block(std::uint64_t block);
 
@@ -90,6 +100,7 @@ class BlockRunner {
   void exit_thread(Fiber& fiber);
   [[nodiscard]] bool settle();  // nobody is ready: true when somebody is again
   void resume_pollers();
+  [[nodiscard]] bool run_async();  // one asynchronous operation; false when it was wrong
   [[nodiscard]] bool livelocked();
   void set_polling(bool polling);
   void fail(const std::string& what, StatusCode code = StatusCode::device_error);
@@ -101,6 +112,8 @@ class BlockRunner {
                                            std::source_location where);
 
   void release_barrier();
+  void arrive_at_cluster();  // when all live threads have
+  void leave_cluster_barrier(ThreadRecord& self);
   void complete_if_all_arrived(WarpState& warp, unsigned warp_index);
 
   GridRun* grid_ = nullptr;
@@ -128,6 +141,12 @@ class BlockRunner {
   std::source_location barrier_where_;
   int barrier_result_ = 0;
   std::source_location grid_sync_where_;
+
+  AsyncQueue async_;
+  ClusterRun alone_;  // of a launch without clusters
+  ClusterRun* cluster_ = &alone_;
+  unsigned cluster_arrived_ = 0;  // live threads, at the phase after cluster_phase_
+  std::uint32_t cluster_phase_ = 0;
 
   // The watchdog's view.
   bool polled_ = false;  // since the last barrier

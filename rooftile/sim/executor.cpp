@@ -11,15 +11,18 @@
 #include <vector>
 
 #include "rooftile/sim/block.h"
+#include "rooftile/sim/cluster.h"
 #include "rooftile/sim/grid.h"
 
 namespace rooftile::simt {
 namespace {
 
 using detail::BlockRunner;
+using detail::ClusterRun;
 using detail::GridRun;
 
 constexpr int kDefaultMaxWorkers = 16;
+constexpr std::uint64_t kMaxClusterBlocks = 16;
 
 // Persistent OS threads that run blocks beside the launching thread.
 class Helpers {
@@ -112,11 +115,14 @@ class Executor {
     const std::uint64_t workers = grid.config.workers > 0
                                       ? static_cast<std::uint64_t>(grid.config.workers)
                                       : std::min<std::uint64_t>(hardware, kDefaultMaxWorkers);
-    const auto used = static_cast<std::size_t>(std::min(workers, grid.blocks));
+    ClusterRun cluster(grid.shape.cluster, &grid);
+    const bool clustered = cluster.blocks > 1;
+    const auto used = clustered ? cluster.blocks : static_cast<std::size_t>(std::min(workers, grid.blocks));
     ROOFTILE_TRY(reserve(grid, used));
     helpers_.grow_to(used - 1);
     std::vector<BlockRunner*> helping;
     for (std::size_t i = 1; i < used; ++i) helping.push_back(&runners_[i]);
+    for (unsigned rank = 0; clustered && rank < cluster.blocks; ++rank) runners_[rank].join(cluster, rank);
     if (!helping.empty()) helpers_.start(grid, std::move(helping));
     runners_[0].run_blocks(grid);
     helpers_.wait();
@@ -170,6 +176,16 @@ Status check_shape(const GridShape& shape) {
     return invalid_argument(std::to_string(shape.dynamic_shared_bytes) +
                             " bytes of dynamic shared memory are more than a block's " +
                             std::to_string(kMaxDynamicSharedBytes));
+  }
+  const dim3 cluster = shape.cluster;
+  const std::uint64_t cluster_blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+  if (cluster_blocks == 0 || cluster_blocks > kMaxClusterBlocks || grid.x % cluster.x != 0 ||
+      grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    return invalid_argument("a cluster of " + text(cluster) +
+                            " blocks must have 1 to 16 blocks and divide grid " + text(grid));
+  }
+  if (shape.cooperative && cluster_blocks > 1) {
+    return unsupported("the simulated SM does not model a cooperative launch with clusters");
   }
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;

@@ -2,8 +2,8 @@
 //
 // One OS thread runs a block at a time, one fiber per CUDA thread. Blocks start in index order, each on an OS
 // thread that runs it to its end: waiting for an earlier block makes progress, waiting for a later one may
-// not. A cooperative launch holds one OS thread per block, all at once. Launches are serialised, whoever
-// makes them.
+// not. A cooperative launch holds one OS thread per block, all at once; a launch with clusters one per block
+// of a cluster, and runs the clusters in index order. Launches are serialised, whoever makes them.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@ struct GridShape {
   dim3 block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
+  dim3 cluster{1};  // blocks that run at the same time and reach each other's shared memory
 };
 
 // A kernel with its arguments bound; `run` is called once per thread.

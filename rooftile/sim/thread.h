@@ -29,6 +29,9 @@ struct alignas(64) ThreadRecord {  // a cache line of its own: a switch touches 
   // line.
   const char* waits_at = "";
   std::source_location where{};
+  const std::uint64_t* waits_on = nullptr;  // the mbarrier, where it waits at one
+  std::uint32_t cluster_phase = 0;          // of the cluster's barrier that it arrived at last
+  bool cluster_arrived = false;             // and has not waited for
 };
 
 struct BlockRecord {
@@ -38,6 +41,9 @@ struct BlockRecord {
   std::size_t dynamic_shared_bytes = 0;
   void* dynamic_shared = nullptr;
   bool cooperative = false;
+  uint3 cluster_index{};  // of the block in its cluster
+  dim3 cluster_dim{1};    // blocks
+  unsigned cluster_rank = 0;
   std::atomic<std::uint64_t> progress{0};  // written by the block's OS thread, read by the watchdog of others
 };
 

@@ -29,7 +29,7 @@ foreach(header IN LISTS headers)
 endforeach()
 list(REMOVE_ITEM headers ${kernel_headers})
 # The CUDA side of device/ needs a toolkit; the kernels that nvcc compiles include it.
-list(FILTER kernel_headers EXCLUDE REGEX "/rooftile/device/cuda_[^/]*\\.h$")
+list(FILTER kernel_headers EXCLUDE REGEX "/rooftile/device/(.*/)?cuda_[^/]*\\.h$")
 
 rooftile_add_header_checks(rooftile_header_checks ${headers})
 target_link_libraries(rooftile_header_checks PRIVATE rooftile fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)

@@ -1,0 +1,193 @@
+#include "rooftile/sim/cluster.h"
+
+#include <string>
+
+#include "rooftile/sim/block.h"
+#include "rooftile/sim/grid.h"
+
+namespace rooftile::simt::detail {
+namespace {
+
+// More than all __shared__ variables of a program; they lie below the thread pointer (ELF TLS, variant II).
+constexpr std::ptrdiff_t kMaxStaticShared = std::ptrdiff_t{64} << 20;
+
+std::byte* thread_pointer() { return static_cast<std::byte*>(__builtin_thread_pointer()); }
+
+bool in_dynamic_shared(const void* address, std::size_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const auto begin = reinterpret_cast<std::uintptr_t>(current_block->dynamic_shared);
+  return first >= begin && first + bytes <= begin + current_block->dynamic_shared_bytes;
+}
+
+bool in_static_shared(const void* address, std::size_t bytes) {
+  const auto distance =
+      reinterpret_cast<std::intptr_t>(thread_pointer()) - reinterpret_cast<std::intptr_t>(address);
+  return distance >= static_cast<std::ptrdiff_t>(bytes) && distance <= kMaxStaticShared;
+}
+
+[[noreturn]] void misuse(const std::string& what, std::source_location where) {
+  report_failure(what, where);
+  abandon_thread();
+}
+
+}  // namespace
+
+ClusterRun::ClusterRun(dim3 cluster_extent, GridRun* grid)
+    : extent(cluster_extent),
+      blocks(cluster_extent.x * cluster_extent.y * cluster_extent.z),
+      grid_(grid),
+      members_(std::make_unique<Member[]>(blocks)),
+      all_returned_(static_cast<std::ptrdiff_t>(blocks), {this}) {}
+
+void ClusterRun::start_next() {
+  if (started_) ++next_;
+  started_ = true;
+  stopped_ = next_ * blocks >= grid_->blocks || grid_->failed();
+  start();
+}
+
+void ClusterRun::enter(unsigned rank, void* dynamic_shared) {
+  members_[rank].dynamic_shared = static_cast<std::byte*>(dynamic_shared);
+  members_[rank].thread_pointer = thread_pointer();
+}
+
+bool ClusterRun::next(std::uint64_t& cluster) {
+  grid_->busy.fetch_sub(1);
+  all_returned_.arrive_and_wait();
+  grid_->busy.fetch_add(1);
+  cluster = next_;
+  return !stopped_;
+}
+
+void ClusterRun::start() {
+  running_ = blocks;
+  arrived_ = 0;
+  phases_.store(0, std::memory_order_relaxed);
+  for (unsigned rank = 0; rank < blocks; ++rank) members_[rank].alive.store(true);
+}
+
+void ClusterRun::block_arrived() {
+  const std::scoped_lock lock(mutex_);
+  ++arrived_;
+  release_if_complete();
+}
+
+void ClusterRun::block_returned(unsigned rank) {
+  const std::scoped_lock lock(mutex_);
+  members_[rank].alive.store(false);
+  --running_;
+  release_if_complete();
+}
+
+void ClusterRun::release_if_complete() {
+  if (arrived_ == 0 || arrived_ < running_) return;
+  arrived_ = 0;
+  phases_.fetch_add(1, std::memory_order_release);
+  note_progress();
+}
+
+void* ClusterRun::map(void* address, unsigned from, std::size_t dynamic_bytes, unsigned to) const {
+  auto* byte = static_cast<std::byte*>(address);
+  const Member& here = members_[from];
+  const Member& there = members_[to];
+  const auto offset =
+      reinterpret_cast<std::intptr_t>(byte) - reinterpret_cast<std::intptr_t>(here.dynamic_shared);
+  if (offset >= 0 && offset < static_cast<std::ptrdiff_t>(dynamic_bytes))
+    return there.dynamic_shared + offset;
+  return there.thread_pointer + (byte - here.thread_pointer);
+}
+
+void BlockRunner::join(ClusterRun& cluster, unsigned rank) {
+  cluster_ = &cluster;
+  block_.cluster_dim = cluster.extent;
+  block_.cluster_rank = rank;
+  const unsigned row = rank / cluster.extent.x;
+  block_.cluster_index = {rank % cluster.extent.x, row % cluster.extent.y, row / cluster.extent.y};
+}
+
+void BlockRunner::run_clusters(GridRun& grid) {
+  cluster_->enter(block_.cluster_rank, dynamic_shared_.get());
+  const dim3 extent = cluster_->extent;
+  const dim3 clusters(grid.shape.grid.x / extent.x, grid.shape.grid.y / extent.y,
+                      grid.shape.grid.z / extent.z);
+  for (std::uint64_t cluster = 0; cluster_->next(cluster);) {
+    const std::uint64_t row = cluster / clusters.x;
+    const std::uint64_t x = cluster % clusters.x * extent.x + block_.cluster_index.x;
+    const std::uint64_t y = row % clusters.y * extent.y + block_.cluster_index.y;
+    const std::uint64_t z = row / clusters.y * extent.z + block_.cluster_index.z;
+    run_block(x + grid.shape.grid.x * (y + std::uint64_t{grid.shape.grid.y} * z));
+    cluster_->block_returned(block_.cluster_rank);
+  }
+}
+
+void BlockRunner::cluster_arrive(std::source_location where) {
+  ThreadRecord& self = *current_thread;
+  if (self.cluster_arrived) {
+    misuse("cluster_arrive: this thread has arrived already and has not waited", where);
+  }
+  self.cluster_arrived = true;
+  self.cluster_phase = cluster_phase_ + 1;
+  ++cluster_arrived_;
+  arrive_at_cluster();
+}
+
+void BlockRunner::arrive_at_cluster() {
+  if (cluster_arrived_ == 0 || cluster_arrived_ < live_) return;
+  cluster_arrived_ = 0;
+  ++cluster_phase_;
+  cluster_->block_arrived();
+}
+
+void BlockRunner::cluster_wait(std::source_location where) {
+  ThreadRecord& self = *current_thread;
+  if (!self.cluster_arrived) misuse("cluster_wait: this thread has not arrived", where);
+  while (cluster_->phases() < self.cluster_phase) poll("cluster_wait", where);
+  self.cluster_arrived = false;
+}
+
+void BlockRunner::leave_cluster_barrier(ThreadRecord& self) {
+  if (self.cluster_arrived && self.cluster_phase > cluster_phase_) --cluster_arrived_;
+  arrive_at_cluster();
+}
+
+void* BlockRunner::map_shared(const void* address, unsigned rank, std::source_location where) {
+  if (rank >= cluster_->blocks) {
+    misuse("rank " + std::to_string(rank) + " is not in the cluster of " + std::to_string(cluster_->blocks) +
+               " blocks",
+           where);
+  }
+  if (!in_dynamic_shared(address, 1) && !in_static_shared(address, 1)) {
+    misuse("the address to map is not in this block's shared memory", where);
+  }
+  auto* own = const_cast<void*>(address);
+  if (rank == block_.cluster_rank) return own;
+  if (!cluster_->alive(rank)) {
+    misuse("block " + std::to_string(rank) +
+               " of the cluster has returned, and its shared memory is gone: cluster_sync() before the end",
+           where);
+  }
+  return cluster_->map(own, block_.cluster_rank, block_.dynamic_shared_bytes, rank);
+}
+
+void cluster_arrive(std::source_location where) { current_runner->cluster_arrive(where); }
+void cluster_wait(std::source_location where) { current_runner->cluster_wait(where); }
+void* map_shared_rank(const void* address, unsigned rank, std::source_location where) {
+  return current_runner->map_shared(address, rank, where);
+}
+
+void check_shared(const char* operation, const void* address, std::size_t bytes, std::size_t alignment,
+                  std::source_location where) {
+  if (!in_dynamic_shared(address, bytes) && !in_static_shared(address, bytes)) {
+    misuse(std::string(operation) + ": " + std::to_string(bytes) +
+               " bytes from this address are not in the block's shared memory",
+           where);
+  }
+  if (const auto off = reinterpret_cast<std::uintptr_t>(address) % alignment; off != 0) {
+    misuse(std::string(operation) + ": the shared-memory address must be aligned to " +
+               std::to_string(alignment) + " bytes, and is " + std::to_string(off) +
+               " bytes past such a boundary",
+           where);
+  }
+}
+
+}  // namespace rooftile::simt::detail
