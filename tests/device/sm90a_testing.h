@@ -7,13 +7,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rooftile/core/context.h"
 #include "rooftile/core/memory.h"
-#include "rooftile/sim/config.h"
 
 namespace rooftile::testing_sm90a {
 
@@ -22,7 +23,7 @@ template <class Kernels>
 struct Target {
   std::string name;
   Device device;
-  simt::LaneOrder order;  // of the simulated SM
+  std::string lane_order;  // of the simulated SM
   Kernels kernels;
 };
 template <class Kernels>
@@ -36,21 +37,36 @@ std::string target_name(const ::testing::TestParamInfo<Target<Kernels>>& info) {
 
 template <class Kernels>
 std::vector<Target<Kernels>> sim_targets(const Kernels& kernels) {
-  return {{"forward", kSim, simt::LaneOrder::forward, kernels},
-          {"reversed", kSim, simt::LaneOrder::reversed, kernels},
-          {"random", kSim, simt::LaneOrder::random, kernels}};
+  return {{"forward", kSim, "forward", kernels},
+          {"reversed", kSim, "reversed", kernels},
+          {"random", kSim, "random:7", kernels}};
 }
 template <class Kernels>
 std::vector<Target<Kernels>> cuda_targets(const Kernels& kernels) {
-  return {{"h200", cuda_device(0), simt::LaneOrder::forward, kernels}};
+  return {{"gpu", cuda_device(0), "", kernels}};
 }
-
-// Configures the simulated SM; linked into the programs that have it.
-using Configure = void (*)(simt::LaneOrder order);
 
 inline ::testing::AssertionResult is_ok(const Status& status) {
   if (status.ok()) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << status.message();
+}
+
+// Defined by the programs that hold the simulator; the others have no use for it.
+void set_lane_order(const std::string& order);
+
+// A test's SetUp: skips where the target is not.
+template <class Kernels>
+void start(const Target<Kernels>& target, std::optional<Context>& context) {
+  if (target.device.kind == DeviceKind::cuda && !cuda_availability().ok()) {
+    GTEST_SKIP() << cuda_availability().message();
+  }
+  if (!target.lane_order.empty()) set_lane_order(target.lane_order);
+  Result<Context> created = Context::create(target.device);
+  ASSERT_TRUE(is_ok(created.status()));
+  if (target.device.kind == DeviceKind::cuda && created->properties().compute_capability != 90) {
+    GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  }
+  context.emplace(std::move(created).value());
 }
 
 // An array in device memory that the host fills and reads.
