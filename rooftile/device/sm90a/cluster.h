@@ -13,7 +13,7 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
+#include <cstring>
 
 #include "rooftile/device/sm90a/mbarrier.h"
 
@@ -58,8 +58,7 @@ inline T* map_shared_rank(T* s_pointer, std::uint32_t rank,
 template <class T>
 inline void store_async(T* s_destination, const T& value, Mbarrier* s_barrier, std::uint32_t rank,
                         std::source_location where = std::source_location::current()) {
-  static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16),
-                "st.async moves 4, 8 or 16 bytes");
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "st.async moves 4, 8 or 16 bytes");
   simt::detail::store_async(s_destination, &value, sizeof(T), &s_barrier->bits, rank, where);
 }
 
@@ -103,15 +102,13 @@ __device__ __forceinline__ dim3 cluster_index() {
 // Every thread of the cluster arrives once, then waits once; what it wrote before arriving is visible to all
 // after their wait. Between the two there is time for work of one's own.
 __device__ __forceinline__ void cluster_arrive() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }
-// For the barriers that order no memory, such as "all blocks have started". Warps must be converged.
+// For the barriers that order no memory, such as "all blocks have started".
 __device__ __forceinline__ void cluster_arrive_relaxed() {
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" :::);
+  asm volatile("barrier.cluster.arrive.relaxed;" :::);
 }
-__device__ __forceinline__ void cluster_wait() {
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 // A barrier of all threads of the cluster, a block barrier included.
 __device__ __forceinline__ void cluster_sync() {
   cluster_arrive();
@@ -131,8 +128,7 @@ __device__ __forceinline__ T* map_shared_rank(T* s_pointer, std::uint32_t rank) 
 template <class T>
 __device__ __forceinline__ void store_async(T* s_destination, const T& value, Mbarrier* s_barrier,
                                             std::uint32_t rank) {
-  static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16),
-                "st.async moves 4, 8 or 16 bytes");
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "st.async moves 4, 8 or 16 bytes");
   const std::uint32_t address = remote_shared_address(s_destination, rank);
   const std::uint32_t barrier = remote_shared_address(s_barrier, rank);
   std::uint32_t words[sizeof(T) / 4];
