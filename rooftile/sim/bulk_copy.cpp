@@ -8,6 +8,7 @@
 #include "rooftile/sim/block.h"
 #include "rooftile/sim/cluster.h"
 #include "rooftile/sim/mbarrier.h"
+#include "rooftile/sim/shared_memory.h"
 
 namespace rooftile::simt::detail {
 namespace {

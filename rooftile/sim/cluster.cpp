@@ -8,23 +8,6 @@
 namespace rooftile::simt::detail {
 namespace {
 
-// More than all __shared__ variables of a program; they lie below the thread pointer (ELF TLS, variant II).
-constexpr std::ptrdiff_t kMaxStaticShared = std::ptrdiff_t{64} << 20;
-
-std::byte* thread_pointer() { return static_cast<std::byte*>(__builtin_thread_pointer()); }
-
-bool in_dynamic_shared(const void* address, std::size_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(address);
-  const auto begin = reinterpret_cast<std::uintptr_t>(current_block->dynamic_shared);
-  return first >= begin && first + bytes <= begin + current_block->dynamic_shared_bytes;
-}
-
-bool in_static_shared(const void* address, std::size_t bytes) {
-  const auto distance =
-      reinterpret_cast<std::intptr_t>(thread_pointer()) - reinterpret_cast<std::intptr_t>(address);
-  return distance >= static_cast<std::ptrdiff_t>(bytes) && distance <= kMaxStaticShared;
-}
-
 [[noreturn]] void misuse(const std::string& what, std::source_location where) {
   report_failure(what, where);
   abandon_thread();
@@ -46,9 +29,9 @@ void ClusterRun::start_next() {
   start();
 }
 
-void ClusterRun::enter(unsigned rank, void* dynamic_shared) {
-  members_[rank].dynamic_shared = static_cast<std::byte*>(dynamic_shared);
-  members_[rank].thread_pointer = thread_pointer();
+void ClusterRun::enter(unsigned rank, MemoryRange dynamic_shared) {
+  members_[rank].dynamic_shared = dynamic_shared;
+  members_[rank].static_shared = static_shared_memory();
 }
 
 bool ClusterRun::next(std::uint64_t& cluster) {
@@ -86,15 +69,20 @@ void ClusterRun::release_if_complete() {
   note_progress();
 }
 
-void* ClusterRun::map(void* address, unsigned from, std::size_t dynamic_bytes, unsigned to) const {
-  auto* byte = static_cast<std::byte*>(address);
+void* ClusterRun::map(const void* address, unsigned from, unsigned to) const {
+  const auto same_place = [address](const MemoryRange& here, const MemoryRange& there) {
+    return there.begin +
+           (reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(here.begin));
+  };
   const Member& here = members_[from];
   const Member& there = members_[to];
-  const auto offset =
-      reinterpret_cast<std::intptr_t>(byte) - reinterpret_cast<std::intptr_t>(here.dynamic_shared);
-  if (offset >= 0 && offset < static_cast<std::ptrdiff_t>(dynamic_bytes))
-    return there.dynamic_shared + offset;
-  return there.thread_pointer + (byte - here.thread_pointer);
+  if (here.dynamic_shared.contains(address, 1)) return same_place(here.dynamic_shared, there.dynamic_shared);
+  for (std::size_t i = 0; i < here.static_shared.size() && i < there.static_shared.size(); ++i) {
+    if (here.static_shared[i].contains(address, 1)) {
+      return same_place(here.static_shared[i], there.static_shared[i]);
+    }
+  }
+  return nullptr;
 }
 
 void BlockRunner::join(ClusterRun& cluster, unsigned rank) {
@@ -106,7 +94,7 @@ void BlockRunner::join(ClusterRun& cluster, unsigned rank) {
 }
 
 void BlockRunner::run_clusters(GridRun& grid) {
-  cluster_->enter(block_.cluster_rank, dynamic_shared_.get());
+  cluster_->enter(block_.cluster_rank, {dynamic_shared_.get(), block_.dynamic_shared_bytes});
   const dim3 extent = cluster_->extent;
   const dim3 clusters(grid.shape.grid.x / extent.x, grid.shape.grid.y / extent.y,
                       grid.shape.grid.z / extent.z);
@@ -156,38 +144,22 @@ void* BlockRunner::map_shared(const void* address, unsigned rank, std::source_lo
                " blocks",
            where);
   }
-  if (!in_dynamic_shared(address, 1) && !in_static_shared(address, 1)) {
+  if (!in_shared_memory(address, 1)) {
     misuse("the address to map is not in this block's shared memory", where);
   }
-  auto* own = const_cast<void*>(address);
-  if (rank == block_.cluster_rank) return own;
+  if (rank == block_.cluster_rank) return const_cast<void*>(address);
   if (!cluster_->alive(rank)) {
     misuse("block " + std::to_string(rank) +
                " of the cluster has returned, and its shared memory is gone: cluster_sync() before the end",
            where);
   }
-  return cluster_->map(own, block_.cluster_rank, block_.dynamic_shared_bytes, rank);
+  return cluster_->map(address, block_.cluster_rank, rank);
 }
 
 void cluster_arrive(std::source_location where) { current_runner->cluster_arrive(where); }
 void cluster_wait(std::source_location where) { current_runner->cluster_wait(where); }
 void* map_shared_rank(const void* address, unsigned rank, std::source_location where) {
   return current_runner->map_shared(address, rank, where);
-}
-
-void check_shared(const char* operation, const void* address, std::size_t bytes, std::size_t alignment,
-                  std::source_location where) {
-  if (!in_dynamic_shared(address, bytes) && !in_static_shared(address, bytes)) {
-    misuse(std::string(operation) + ": " + std::to_string(bytes) +
-               " bytes from this address are not in the block's shared memory",
-           where);
-  }
-  if (const auto off = reinterpret_cast<std::uintptr_t>(address) % alignment; off != 0) {
-    misuse(std::string(operation) + ": the shared-memory address must be aligned to " +
-               std::to_string(alignment) + " bytes, and is " + std::to_string(off) +
-               " bytes past such a boundary",
-           where);
-  }
 }
 
 }  // namespace rooftile::simt::detail

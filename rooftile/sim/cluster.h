@@ -11,7 +11,9 @@
 #include <memory>
 #include <mutex>
 #include <source_location>
+#include <vector>
 
+#include "rooftile/sim/shared_memory.h"
 #include "rooftile/sim/thread.h"
 
 namespace rooftile::simt::detail {
@@ -29,7 +31,7 @@ class ClusterRun {
   const unsigned blocks;
 
   // By the OS thread of each block, once, before its first block.
-  void enter(unsigned rank, void* dynamic_shared);
+  void enter(unsigned rank, MemoryRange dynamic_shared);
   // Waits until all blocks of the cluster have returned; the next one's number, or false when it was the
   // last or the launch has failed.
   [[nodiscard]] bool next(std::uint64_t& cluster);
@@ -43,13 +45,13 @@ class ClusterRun {
 
   // Whether its shared memory is still there.
   [[nodiscard]] bool alive(unsigned rank) const { return members_[rank].alive.load(); }
-  // Where an address of block `from` lies in block `to`.
-  [[nodiscard]] void* map(void* address, unsigned from, std::size_t dynamic_bytes, unsigned to) const;
+  // Where an address in the shared memory of block `from` lies in that of block `to`.
+  [[nodiscard]] void* map(const void* address, unsigned from, unsigned to) const;
 
  private:
   struct Member {
-    std::byte* dynamic_shared = nullptr;
-    std::byte* thread_pointer = nullptr;
+    MemoryRange dynamic_shared;
+    std::vector<MemoryRange> static_shared;
     std::atomic<bool> alive{true};
   };
   void release_if_complete();
@@ -86,13 +88,7 @@ inline unsigned cluster_blocks() {
 void cluster_arrive(std::source_location where);
 void cluster_wait(std::source_location where);
 
-// The same place in the shared memory of the cluster's block `rank`. A __shared__ variable is a thread-local
-// one: it lies at the same distance from every OS thread's thread pointer, because the kernels' objects are
-// linked into the program (the static TLS model).
+// The same place in the shared memory of the cluster's block `rank`.
 void* map_shared_rank(const void* address, unsigned rank, std::source_location where);
-
-// Ends the launch unless [address, address + bytes) is this block's shared memory and so aligned.
-void check_shared(const char* operation, const void* address, std::size_t bytes, std::size_t alignment,
-                  std::source_location where);
 
 }  // namespace rooftile::simt::detail

@@ -5,6 +5,7 @@
 
 #include "rooftile/sim/cluster.h"
 #include "rooftile/sim/mbarrier.h"
+#include "rooftile/sim/shared_memory.h"
 
 namespace rooftile::simt::detail {
 namespace {
