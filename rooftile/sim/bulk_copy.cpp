@@ -30,6 +30,11 @@ void check_bulk(const char* operation, const void* global, const void* shared, s
   check_shared(operation, shared, bytes, kBulkUnit, where);
 }
 
+// A launch without clusters has no shared::cluster to store into: seen on an H200 as an illegal instruction.
+void check_cluster(const char* operation, std::source_location where) {
+  if (cluster_blocks() < 2) fail_copy(operation, "needs a cluster of at least two blocks", where);
+}
+
 AsyncQueue::Copy load(const char* name, void* destination, const void* g_source, std::uint32_t bytes,
                       std::uint64_t* barrier, std::source_location where) {
   return {[=] {
@@ -138,6 +143,7 @@ void bulk_load_multicast(void* s_destination, const void* g_source, std::uint32_
 
 void bulk_send(void* s_destination, const void* s_source, std::uint32_t bytes, std::uint64_t* barrier,
                unsigned rank, std::source_location where) {
+  check_cluster("bulk_send", where);
   check_bulk("bulk_send", s_destination, s_source, bytes, where);
   void* destination = map_shared_rank(s_destination, rank, where);
   auto* remote = static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where));
@@ -173,6 +179,7 @@ void bulk_reduce_elements(BulkReduction op, DType dtype, void* g_destination, co
 
 void store_async(void* s_destination, const void* value, std::uint32_t bytes, std::uint64_t* barrier,
                  unsigned rank, std::source_location where) {
+  check_cluster("store_async", where);
   check_shared("store_async", s_destination, bytes, bytes, where);
   std::array<std::byte, 16> kept{};
   std::memcpy(kept.data(), value, bytes);

@@ -2,6 +2,7 @@
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/fence.h"
+#include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/types.h"
 #include "tests/device/sm90a_bulk.h"
 
@@ -31,6 +32,25 @@ __global__ void copy_kernel(const std::byte* g_in, unsigned bytes, std::byte* g_
     bulk_commit();
     bulk_wait<0>();
   }
+}
+
+__global__ void through_global_kernel(const std::byte* g_in, unsigned bytes, std::byte* g_scratch,
+                                      std::byte* g_out) {
+  ROOFTILE_DYN_SHARED(std::byte, s_data);
+  __shared__ Mbarrier s_full;
+  if (threadIdx.x == 0) {
+    mbarrier_init(&s_full, 1);
+    fence_mbarrier_init();
+  }
+  for (unsigned i = threadIdx.x; i < bytes; i += blockDim.x) g_scratch[i] = g_in[i];
+  fence_proxy_async<FenceSpace::global>();
+  __syncthreads();  // g_scratch is complete, and fenced by who wrote it; the barrier is there
+  if (threadIdx.x == 0) {
+    mbarrier_arrive_expect_tx(&s_full, bytes);
+    bulk_load(s_data, g_scratch, bytes, &s_full);
+  }
+  mbarrier_wait(&s_full, 0);
+  for (unsigned i = threadIdx.x; i < bytes; i += blockDim.x) g_out[i] = s_data[i];
 }
 
 // Warp 0 produces, warp 1 consumes.
@@ -172,6 +192,11 @@ Status run_copy(StreamRef stream, const std::byte* g_in, unsigned blocks, unsign
   return launch(copy_kernel, config_of(stream, blocks, bytes), g_in, bytes, g_out);
 }
 
+Status run_through_global(StreamRef stream, const std::byte* g_in, unsigned bytes, std::byte* g_scratch,
+                          std::byte* g_out) {
+  return launch(through_global_kernel, config_of(stream, 1, bytes), g_in, bytes, g_scratch, g_out);
+}
+
 Status run_ring(StreamRef stream, const std::byte* g_in, unsigned chunks, unsigned chunk, unsigned mask,
                 std::byte* g_out) {
   return launch(ring_kernel, config_of(stream, 1, 2 * kStages * chunk), g_in, chunks, chunk, mask, g_out);
@@ -235,7 +260,7 @@ Status run_arrivals(StreamRef stream, unsigned rounds, std::uint32_t* g_sums) {
 }  // namespace
 
 BulkKernels bulk_test_kernels() {
-  return {run_copy, run_ring, run_multicast, run_reduce, run_phases, run_arrivals};
+  return {run_copy, run_through_global, run_ring, run_multicast, run_reduce, run_phases, run_arrivals};
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET

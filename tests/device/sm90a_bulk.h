@@ -16,6 +16,9 @@ enum class BulkOp { add, min, max };
 struct BulkKernels {
   // out = in, `bytes` per block, through shared memory by a bulk load and a bulk store.
   Status (*copy)(StreamRef, const std::byte* g_in, unsigned blocks, unsigned bytes, std::byte* g_out);
+  // The same, once more through global memory: the block writes g_scratch, and loads it from there.
+  Status (*through_global)(StreamRef, const std::byte* g_in, unsigned bytes, std::byte* g_scratch,
+                           std::byte* g_out);
   // The same by a ring of buffers of `chunk` bytes, one block, a producer thread ahead of the consumers. The
   // output is the input XORed with `mask`.
   Status (*ring)(StreamRef, const std::byte* g_in, unsigned chunks, unsigned chunk, unsigned mask,

@@ -28,6 +28,19 @@ TEST_P(Sm90aBulk, LoadAndStore) {
   }
 }
 
+TEST_P(Sm90aBulk, LoadOfWhatTheBlockWroteToGlobalMemory) {
+  for (const unsigned bytes : {16u, 20000u, 200000u}) {
+    SCOPED_TRACE(bytes);
+    const std::vector<std::byte> in = some_bytes(bytes);
+    const DeviceArray<std::byte> device_in(*context_, in);
+    const DeviceArray<std::byte> scratch(*context_, std::vector<std::byte>(bytes));
+    const DeviceArray<std::byte> out(*context_, std::vector<std::byte>(bytes));
+    ASSERT_TRUE(is_ok(
+        kernels().through_global(context_->stream(), device_in.data(), bytes, scratch.data(), out.data())));
+    EXPECT_TRUE(out.read() == in);
+  }
+}
+
 TEST_P(Sm90aBulk, RingOfBuffers) {
   for (const unsigned chunks : {1u, 3u, 4u, 5u, 100u}) {
     SCOPED_TRACE(chunks);

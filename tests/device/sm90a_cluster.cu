@@ -4,6 +4,7 @@
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/dependent_launch.h"
 #include "rooftile/device/sm90a/fence.h"
+#include "rooftile/device/sm90a/mbarrier.h"
 #include "tests/device/sm90a_cluster.h"
 
 namespace rooftile::ROOFTILE_TARGET {

@@ -4,6 +4,7 @@
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/fence.h"
+#include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/sm90a/tma.h"
 
 namespace rooftile::ROOFTILE_TARGET {
@@ -110,6 +111,9 @@ __global__ void misuse_kernel(Misuse misuse, const __grid_constant__ TensorMap m
       break;
     case Misuse::not_shared_memory:
       bulk_load(g_out, g_in, kBytes, &s_full);
+      break;
+    case Misuse::store_async_alone:
+      store_async(&s_data[t], t, &s_full, 0);
       break;
     case Misuse::rank_outside_the_cluster:
       g_out[t] = *map_shared_rank(s_data, 2);

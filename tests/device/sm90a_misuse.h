@@ -34,6 +34,7 @@ enum class Misuse {
   tile_larger_than_shared_memory,
   coordinates_of_another_rank,
   not_shared_memory,
+  store_async_alone,
   rank_outside_the_cluster,
   mask_outside_the_cluster,
   waits_without_arriving,

@@ -133,6 +133,7 @@ TEST_P(Sm90aMisuse, WrongMemory) {
 TEST_P(Sm90aMisuse, Clusters) {
   expect_failure(Misuse::rank_outside_the_cluster, {"rank 2 is not in the cluster of 2 blocks"});
   expect_failure(Misuse::mask_outside_the_cluster, {"the mask of blocks is 4, in a cluster of 2"});
+  expect_failure(Misuse::store_async_alone, {"store_async: needs a cluster of at least two blocks"});
   expect_failure(Misuse::waits_without_arriving, {"cluster_wait: this thread has not arrived"});
   expect_failure(Misuse::arrives_twice, {"cluster_arrive: this thread has arrived already"});
   expect_failure(Misuse::maps_a_block_that_returned,

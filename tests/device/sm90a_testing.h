@@ -77,7 +77,7 @@ class DeviceArray {
       : stream_(context.stream()), count_(values.size()) {
     Result<DeviceMemory> memory = DeviceMemory::allocate(context.device(), count_ * sizeof(T));
     EXPECT_TRUE(is_ok(memory.status()));
-    memory_ = std::move(memory).value();
+    if (memory.ok()) memory_ = std::move(memory).value();
     EXPECT_TRUE(
         is_ok(copy(stream_, memory_.data(), stream_.device, values.data(), kCpu, count_ * sizeof(T))));
   }

@@ -3,6 +3,8 @@
 #include "rooftile/device/launch.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/fence.h"
+#include "rooftile/device/sm90a/mbarrier.h"
+#include "rooftile/device/sm90a/tensor_map.h"
 #include "tests/device/sm90a_tma.h"
 
 namespace rooftile::ROOFTILE_TARGET {

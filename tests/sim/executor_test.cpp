@@ -191,13 +191,17 @@ TEST(Launch, RefusesWhatAGpuRefuses) {
   refused(run_unchecked_sizes(kStream, 1, 32, 232449, 1, false), "232449 bytes of dynamic shared memory");
   refused(run_unchecked_sizes(kStream, 0x80000000u, 32, 0, 1, false), "larger than");
   refused(run_unchecked_sizes({kCpu, nullptr}, 1, 32, 0, 1, false), "stream of cpu");
+  EXPECT_TRUE(is_ok(run_unchecked_sizes(kStream, 34, 32, 0, 2, false)));
+  refused(run_unchecked_sizes(kStream, 33, 32, 0, 2, false), "a cluster of (2,1,1) blocks must");
+  refused(run_unchecked_sizes(kStream, 34, 32, 0, 17, false), "1 to 16 blocks");
+  refused(run_unchecked_sizes(kStream, 34, 32, 0, 0, false), "1 to 16 blocks");
 }
 
 TEST(Launch, RefusesWhatTheSimulatorDoesNotModel) {
   use(kSchedules[0]);
-  const Status cluster = run_unchecked_sizes(kStream, 2, 32, 0, 2, false);
+  const Status cluster = run_unchecked_sizes(kStream, 2, 32, 0, 2, true);
   EXPECT_EQ(cluster.code(), StatusCode::unsupported);
-  EXPECT_TRUE(mentions(cluster, "clusters"));
+  EXPECT_TRUE(mentions(cluster, "a cooperative launch with clusters"));
   EXPECT_TRUE(is_ok(run_unchecked_sizes(kStream, 256, 64, 0, 1, true)));
   const Status blocks = run_unchecked_sizes(kStream, 257, 32, 0, 1, true);
   EXPECT_EQ(blocks.code(), StatusCode::unsupported);

@@ -85,7 +85,8 @@ __device__ __forceinline__ void bulk_load_multicast(void* s_destination, const v
 }
 
 // This block's shared memory to the same place `s_destination` of the cluster's block `rank`, counted at that
-// block's barrier. Complete there; the sender's memory is free when it knows so from the receiver.
+// block's barrier. Complete there; the sender's memory is free when it knows so from the receiver. In
+// clusters of two and more blocks.
 __device__ __forceinline__ void bulk_send(void* s_destination, const void* s_source, std::uint32_t bytes,
                                           Mbarrier* s_barrier, std::uint32_t rank) {
   asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"

@@ -123,8 +123,9 @@ __device__ __forceinline__ T* map_shared_rank(T* s_pointer, std::uint32_t rank) 
   return reinterpret_cast<T*>(mapped);
 }
 
-// Stores 4, 8 or 16 bytes to the same place of block `rank` without waiting: they count at the same barrier
-// of that block when they have landed. 16 bytes must be aligned to 16.
+// Stores 4, 8 or 16 bytes, aligned to their size, to the same place of block `rank` without waiting: they
+// count at the same barrier of that block when they have landed. Only in clusters of two and more blocks:
+// alone it is an illegal instruction.
 template <class T>
 __device__ __forceinline__ void store_async(T* s_destination, const T& value, Mbarrier* s_barrier,
                                             std::uint32_t rank) {
