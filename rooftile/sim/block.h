@@ -16,7 +16,7 @@
 #include <string>
 
 #include "rooftile/core/status.h"
-#include "rooftile/sim/async.h"
+#include "rooftile/sim/async_queue.h"
 #include "rooftile/sim/cluster.h"
 #include "rooftile/sim/config.h"
 #include "rooftile/sim/fiber.h"

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "rooftile/core/dtype.h"
-#include "rooftile/sim/async.h"
+#include "rooftile/sim/async_queue.h"
 #include "rooftile/sim/bfloat16.h"
 #include "rooftile/sim/half.h"
 

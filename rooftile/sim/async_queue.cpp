@@ -1,4 +1,4 @@
-#include "rooftile/sim/async.h"
+#include "rooftile/sim/async_queue.h"
 
 #include <algorithm>
 #include <cstring>
