@@ -63,9 +63,9 @@ Status check_tensor_map(const TensorMapSpec& spec) {
                             std::to_string(row_bytes));
   }
   const auto span = static_cast<std::size_t>(spec.swizzle);
-  if (spec.swizzle != TileSwizzle::none && row_bytes > span) {
+  if (spec.swizzle != TileSwizzle::none && row_bytes != span) {
     return invalid_argument("tensor map: a row of the box (" + std::to_string(row_bytes) +
-                            " bytes) must fit the swizzle's " + std::to_string(span));
+                            " bytes) must be the swizzle's " + std::to_string(span));
   }
   if (tile_bytes(spec) > kMaxTileBytes) {
     return invalid_argument("tensor map: a tile of " + std::to_string(tile_bytes(spec)) +

@@ -12,7 +12,13 @@
 //   +-----------------------------+            +------------+
 //
 // Elements of the box outside the tensor are filled on the way in and not written on the way out; they count
-// as bytes of the tile all the same.
+// as bytes of the tile all the same. What an H200 does, and the manual does not say
+// (tests/device/sm90a_tma_tests.h):
+//   - A box starts at a multiple of 16 bytes in dimension 0; anything else is an illegal instruction.
+//   - Loads fill from the first element outside. Stores and reductions write whole 16-byte chunks: where
+//     extents[0] ends within one, the padding of the row up to the chunk's end is overwritten.
+//   - NaN is the 16-bit pattern 0x7ff7, repeated.
+//   - Rows shorter than the swizzle's span would lie a span apart, with gaps: such a map is refused.
 // Source: PTX ISA, Tensors (tiled mode, swizzling modes); CUDA driver API, cuTensorMapEncodeTiled.
 #pragma once
 
@@ -44,7 +50,7 @@ struct TensorMapSpec {
       strides{};                             // elements; [0] is 1, the others multiples of 16 bytes
   std::array<int, kMaxTensorMapRank> box{};  // elements, at most 256 each; box[0] in 16-byte units
   // Every so-manieth element of the box is taken, in dimensions 1 and up: at most 8. The tile holds
-  // ceil(box / element_stride) elements.
+  // ceil(box / element_stride) elements. For loads alone.
   std::array<int, kMaxTensorMapRank> element_strides{1, 1, 1, 1, 1};
   TileSwizzle swizzle = TileSwizzle::none;
   L2Promotion l2_promotion = L2Promotion::bytes128;

@@ -10,16 +10,16 @@
 namespace rooftile::simt::detail {
 namespace {
 
-constexpr std::uint32_t kChunk = 16;  // bytes that a swizzle keeps together
+constexpr std::int64_t kChunk = 16;  // bytes that a swizzle keeps together, and at which a box may start
 
 std::size_t elements_of(const TensorMapSpec& spec, std::size_t d) {
   return static_cast<std::size_t>((spec.box[d] + spec.element_strides[d] - 1) / spec.element_strides[d]);
 }
 
-// What fills an element outside the tensor: zeros, or a quiet NaN with every bit of the mantissa set.
-std::byte fill_byte(const TensorMapSpec& spec, std::size_t byte_of_element) {
+// What fills the outside: zeros, or the NaN of an H200.
+std::byte fill_byte(const TensorMapSpec& spec, std::size_t i) {
   if (spec.fill == OutOfBoundsFill::zeros) return std::byte{0};
-  return byte_of_element + 1 == size_of(spec.dtype) ? std::byte{0x7f} : std::byte{0xff};
+  return i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
 }
 
 // Calls body(offset in the swizzled tile, global address, elements) for every run of elements of the tile
@@ -30,7 +30,7 @@ void for_each_run(const Tile& tile, Body&& body) {
   const auto rank = static_cast<std::size_t>(spec.rank);
   const auto element = static_cast<std::uint32_t>(size_of(spec.dtype));
   const std::size_t row_elements = elements_of(spec, 0);
-  const std::size_t chunk_elements = kChunk / element;
+  const std::size_t chunk_elements = static_cast<std::size_t>(kChunk) / element;
   std::size_t rows = 1;
   for (std::size_t d = 1; d < rank; ++d) rows *= elements_of(spec, d);
 
@@ -65,12 +65,21 @@ void for_each_run(const Tile& tile, Body&& body) {
   }
 }
 
+// Calls body(offset in the swizzled tile, global address) for every chunk that a store writes: whole ones,
+// also where the tensor ends within. A box starts at a chunk, so that what lies inside does, too.
+template <class Body>
+void for_each_written_chunk(const Tile& tile, Body&& body) {
+  for_each_run(tile, [&](std::uint32_t offset, std::byte* global, std::size_t) {
+    if (global != nullptr) body(offset, global);
+  });
+}
+
 std::string load_tile(std::byte* s_tile, const Tile& tile, std::uint64_t* barrier) {
   const std::size_t element = size_of(tile.spec.dtype);
   for_each_run(tile, [&](std::uint32_t offset, const std::byte* global, std::size_t count) {
     std::byte filled[kChunk];
     if (global == nullptr) {
-      for (std::size_t i = 0; i < count * element; ++i) filled[i] = fill_byte(tile.spec, i % element);
+      for (std::size_t i = 0; i < count * element; ++i) filled[i] = fill_byte(tile.spec, i);
     }
     move_bytes(s_tile + offset, global != nullptr ? global : filled, count * element);
   });
@@ -80,6 +89,14 @@ std::string load_tile(std::byte* s_tile, const Tile& tile, std::uint64_t* barrie
 void check(const char* operation, const Tile& tile, const void* s_tile, std::source_location where) {
   check_tile(tile, operation, where);
   check_shared(operation, s_tile, tile_bytes(tile.spec), tile_alignment(tile.spec.swizzle), where);
+}
+
+void check_outbound(const char* operation, const Tile& tile, const void* s_tile, std::source_location where) {
+  check(operation, tile, s_tile, where);
+  for (const int stride : tile.spec.element_strides) {
+    // On an H200 an illegal instruction where such a box of rank 3 crosses an edge.
+    if (stride != 1) fail_copy(operation, "a tensor map with element strides serves loads alone", where);
+  }
 }
 
 AsyncQueue::Copy load(const char* name, void* s_tile, const Tile& tile, std::uint64_t* barrier,
@@ -101,12 +118,20 @@ void store(const char* name, const void* s_tile, const Tile& tile,
 }  // namespace
 
 void check_tile(const Tile& tile, const char* operation, std::source_location where) {
-  if (tile.spec.rank == tile.rank) return;
-  fail_copy(operation,
-            tile.spec.rank == 0 ? "the tensor map was not made (make_tensor_map)"
-                                : std::to_string(tile.rank) + " coordinates for a tensor map of rank " +
-                                      std::to_string(tile.spec.rank),
-            where);
+  if (tile.spec.rank != tile.rank) {
+    fail_copy(operation,
+              tile.spec.rank == 0 ? "the tensor map was not made (make_tensor_map)"
+                                  : std::to_string(tile.rank) + " coordinates for a tensor map of rank " +
+                                        std::to_string(tile.spec.rank),
+              where);
+  }
+  // An illegal instruction on an H200.
+  if (tile.at[0] * static_cast<std::int64_t>(size_of(tile.spec.dtype)) % kChunk != 0) {
+    fail_copy(operation,
+              "the box must start at a multiple of 16 bytes in dimension 0, not at element " +
+                  std::to_string(tile.at[0]) + " of " + std::to_string(size_of(tile.spec.dtype)) + " bytes",
+              where);
+  }
 }
 
 void tile_load(void* s_tile, const Tile& tile, std::uint64_t* barrier, std::source_location where) {
@@ -130,20 +155,19 @@ void tile_load_multicast(void* s_tile, const Tile& tile, std::uint64_t* barrier,
 }
 
 void tile_store(const Tile& tile, const void* s_tile, std::source_location where) {
-  check("tma_store", tile, s_tile, where);
+  check_outbound("tma_store", tile, s_tile, where);
   store(
       "tma_store", s_tile, tile,
       [tile](const std::vector<std::byte>& staged) {
-        const std::size_t element = size_of(tile.spec.dtype);
-        for_each_run(tile, [&](std::uint32_t offset, std::byte* global, std::size_t count) {
-          if (global != nullptr) move_bytes(global, staged.data() + offset, count * element);
+        for_each_written_chunk(tile, [&](std::uint32_t offset, std::byte* global) {
+          move_bytes(global, staged.data() + offset, kChunk);
         });
       },
       where);
 }
 
 void tile_reduce(BulkReduction op, const Tile& tile, const void* s_tile, std::source_location where) {
-  check("tma_reduce", tile, s_tile, where);
+  check_outbound("tma_reduce", tile, s_tile, where);
   if (!is_bulk_reduction(op, tile.spec.dtype)) {
     fail_copy("tma_reduce",
               "no such reduction of " + std::string(to_string(tile.spec.dtype)) + " in the hardware", where);
@@ -151,11 +175,9 @@ void tile_reduce(BulkReduction op, const Tile& tile, const void* s_tile, std::so
   store(
       "tma_reduce", s_tile, tile,
       [op, tile](const std::vector<std::byte>& staged) {
-        const std::size_t element = size_of(tile.spec.dtype);
-        for_each_run(tile, [&](std::uint32_t offset, std::byte* global, std::size_t count) {
-          if (global == nullptr) return;
-          for (std::size_t i = 0; i < count; ++i) {
-            reduce_element(op, tile.spec.dtype, global + i * element, staged.data() + offset + i * element);
+        for_each_written_chunk(tile, [&](std::uint32_t offset, std::byte* global) {
+          for (std::size_t i = 0; i < static_cast<std::size_t>(kChunk); i += size_of(tile.spec.dtype)) {
+            reduce_element(op, tile.spec.dtype, global + i, staged.data() + offset + i);
           }
         });
       },

@@ -49,7 +49,8 @@ TEST(TensorMapSpec, EveryRuleHasALine) {
   EXPECT_EQ(rule_of([](auto& s) { s.box[0] = 4; }),
             "tensor map: a row of the box must be a multiple of 16 bytes, not 8");
   EXPECT_EQ(rule_of([](auto& s) { s.box[0] = 40; }),
-            "tensor map: a row of the box (80 bytes) must fit the swizzle's 64");
+            "tensor map: a row of the box (80 bytes) must be the swizzle's 64");
+  EXPECT_NE(rule_of([](auto& s) { s.box[0] = 16; }), "") << "rows of half a span would leave gaps";
   EXPECT_EQ(rule_of([](auto& s) { s.element_strides[1] = 9; }),
             "tensor map: the element stride of dimension 1 must be 1 to 8, not 9");
   EXPECT_EQ(rule_of([](auto& s) { s.element_strides[0] = 2; }),

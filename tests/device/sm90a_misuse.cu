@@ -109,6 +109,9 @@ __global__ void misuse_kernel(Misuse misuse, const __grid_constant__ TensorMap m
     case Misuse::coordinates_of_another_rank:
       tma_load(s_data, map, {0, 0, 0}, &s_full);
       break;
+    case Misuse::box_off_16_bytes:
+      tma_load(s_data, map, {-2, 0}, &s_full);
+      break;
     case Misuse::not_shared_memory:
       bulk_load(g_out, g_in, kBytes, &s_full);
       break;

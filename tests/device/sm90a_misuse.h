@@ -33,6 +33,7 @@ enum class Misuse {
   tile_off_the_swizzles_repeat,
   tile_larger_than_shared_memory,
   coordinates_of_another_rank,
+  box_off_16_bytes,
   not_shared_memory,
   store_async_alone,
   rank_outside_the_cluster,
