@@ -114,6 +114,10 @@ Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs
   return std::vector<TensorSpec>{{dtype, without_axis(inputs[0].shape, axis)}};
 }
 
+bool runs_here(std::string_view rung, const DeviceProperties& device) {
+  return unavailable_reason(*reduce_operator().find_rung(rung), device).empty();
+}
+
 std::string choose(const AnyArgs& any, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   const auto& args = any.as<ReduceArgs>();
@@ -122,7 +126,8 @@ std::string choose(const AnyArgs& any, const DeviceProperties& device) {
   switch (shape.pattern) {
     case Pattern::all:
       if (reduce_plan::serves_single_wave(args, device)) return "single_wave";
-      return shape.reduced >= reduce_plan::kCachedLoadsFromBytes / size ? "single_pass" : "no_allocate_loads";
+      if (shape.reduced < reduce_plan::kCachedLoadsFromBytes / size) return "no_allocate_loads";
+      return runs_here("bulk_ring", device) ? "bulk_ring" : "single_pass";
     case Pattern::rows:
       return shape.reduced <= reduce_plan::kWarpRowBytes / size ? "warp_per_row" : "no_allocate_loads";
     case Pattern::columns:

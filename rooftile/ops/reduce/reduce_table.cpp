@@ -74,12 +74,20 @@ WorkspaceSpec rows_workspace(const ReduceArgs& args, const DeviceProperties& dev
           .zeroed_bytes = static_cast<std::size_t>(shape.outer) * sizeof(std::uint32_t)};
 }
 
-WorkspaceSpec wave_workspace(const ReduceArgs& args, const DeviceProperties& device) {
-  const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
-  const std::int64_t blocks = reduce_plan::split_wave(bytes / reduce_plan::kVectorBytes, device).blocks;
+WorkspaceSpec grid_workspace(std::int64_t blocks) {
   if (blocks == 1) return {};
   return {.bytes = static_cast<std::size_t>(blocks * reduce_plan::kAccumulatorBytes),
           .zeroed_bytes = sizeof(std::uint32_t)};
+}
+
+WorkspaceSpec ring_workspace(const ReduceArgs& args, const DeviceProperties& device) {
+  const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
+  return grid_workspace(reduce_plan::ring_blocks(bytes, device));
+}
+
+WorkspaceSpec wave_workspace(const ReduceArgs& args, const DeviceProperties& device) {
+  const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
+  return grid_workspace(reduce_plan::split_wave(bytes / reduce_plan::kVectorBytes, device).blocks);
 }
 
 WorkspaceSpec columns_workspace(const ReduceArgs& args, const DeviceProperties& device) {
@@ -229,6 +237,17 @@ std::vector<RungRow> full_rungs() {
        .change = "serves what no other rung does, one element at a time",
        .supports = erase<ReduceArgs>(&supports_gather),
        .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, strided_gather)},
+      {.id = "bulk_ring",
+       .idea = "The copy engine keeps the bytes in flight: one thread asks for 32 KiB at a time, the others "
+               "only add.",
+       .change = "bulk copies into a ring of shared memory in place of loads into registers, which drain "
+                 "before the "
+                 "next are issued",
+       .source = "PTX ISA, cp.async.bulk",
+       .arch = {.minimum = 90, .exact = true},
+       .supports = erase<ReduceArgs>(&supports_all),
+       .workspace = erase<ReduceArgs>(&ring_workspace),
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, bulk_ring)},
   };
 }
 

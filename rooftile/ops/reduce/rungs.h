@@ -19,6 +19,7 @@ ROOFTILE_RUNG(reduce, ReduceArgs, single_wave)
 ROOFTILE_RUNG(reduce, ReduceArgs, warp_per_row)
 ROOFTILE_RUNG(reduce, ReduceArgs, column_tiles)
 ROOFTILE_RUNG(reduce, ReduceArgs, strided_gather)
+ROOFTILE_RUNG(reduce, ReduceArgs, bulk_ring)
 
 ROOFTILE_CPU_RUNG(reduce, ReduceArgs, serial)
 ROOFTILE_CPU_RUNG(reduce, ReduceArgs, pairwise)
