@@ -73,6 +73,8 @@ using NameValues = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::vector<std::string> parse_rungs(const std::vector<std::string>& texts,
                                                    const std::string& op);
 
+[[nodiscard]] Result<std::string> read_text(const std::string& path);
+
 // Text to a file, or to stdout for "-".
 [[nodiscard]] Status write_text(const std::string& path, const std::string& text);
 

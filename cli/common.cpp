@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "rooftile/lab/write_file.h"
@@ -144,6 +146,14 @@ std::vector<std::string> parse_rungs(const std::vector<std::string>& texts, cons
     }
   }
   return rungs;
+}
+
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) return io_error(fmt::format("cannot read {}", path));
+  return text.str();
 }
 
 Status write_text(const std::string& path, const std::string& text) {

@@ -87,7 +87,7 @@ void print_devices(const lab::DeviceReport& found) {
   fmt::print("{}", table.render(lab::stdout_width(), lab::stdout_has_colour()));
   print_ceilings(found);
   for (const lab::PeerLibrary& peer : found.peers) {
-    fmt::print("peers     {}: {}\n", peer.path, peer.reason.empty() ? "loaded" : peer.reason);
+    fmt::print("peers     {}: {}\n", peer.file, peer.reason.empty() ? "loaded" : peer.reason);
   }
   if (found.peers.empty()) fmt::print("peers     none: no rooftile_peers_*.so beside the program\n");
 }

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "cli/commands.h"
 #include "rooftile/lab/json_report.h"
+#include "rooftile/lab/ladder_merge.h"
 #include "rooftile/lab/ladder_table.h"
 #include "rooftile/lab/terminal.h"
 
@@ -19,6 +21,8 @@ struct LadderCommand {
   std::string mode;
   double budget_s = 5.0;
   std::string json;
+  bool append = false;
+  std::string peer_json;
 };
 
 bool anything_ran(const lab::LadderReport& ladder) {
@@ -55,14 +59,58 @@ Result<lab::LadderReport> climb(Session& session, const LadderCommand& call) {
   return lab::run_ladder(session.registry, *op, options);
 }
 
+// The records that a call adds to, read before anything is measured.
+struct GivenRecords {
+  std::string kept;
+  std::string peers;
+};
+
+Result<std::string> read_record(const std::string& path, const std::string& op) {
+  ROOFTILE_TRY_ASSIGN(std::string text, read_text(path));
+  if (const Status status = lab::check_ladder_record(text, op); !status.ok()) {
+    return io_error(fmt::format("{}: {}", path, status.message()));
+  }
+  return text;
+}
+
+Result<GivenRecords> read_records(const LadderCommand& call) {
+  GivenRecords given;
+  if (call.append && (call.json.empty() || call.json == "-")) {
+    return invalid_argument("--append adds to a record: name it by --json FILE");
+  }
+  if (call.append && std::filesystem::exists(call.json)) {
+    ROOFTILE_TRY_ASSIGN(given.kept, read_record(call.json, call.op));
+  }
+  if (!call.peer_json.empty()) {
+    ROOFTILE_TRY_ASSIGN(given.peers, read_record(call.peer_json, call.op));
+  }
+  return given;
+}
+
+Status write_record(const Session& session, const LadderCommand& call, const std::string& kept,
+                    const lab::LadderReport& ladder) {
+  std::string text = lab::ladder_json(ladder, session.command_line);
+  if (!kept.empty()) {
+    ROOFTILE_TRY_ASSIGN(text, lab::merge_ladders(kept, text));
+  }
+  return write_text(call.json, text);
+}
+
 int run(Session& session, const LadderCommand& call) {
-  const Result<lab::LadderReport> ladder = climb(session, call);
+  const Result<GivenRecords> given = read_records(call);
+  if (!given.ok()) return report(given.status());
+  Result<lab::LadderReport> ladder = climb(session, call);
   if (!ladder.ok()) return report(ladder.status());
+  if (!given->peers.empty()) {
+    const Result<int> added = lab::add_peer_rows(*ladder, given->peers);
+    if (!added.ok())
+      return report(kWrongCall, fmt::format("{}: {}", call.peer_json, added.status().message()));
+  }
   if (call.json != "-")
     fmt::print("{}", lab::ladder_table(*ladder, lab::stdout_width(), lab::stdout_has_colour()));
   if (!call.json.empty()) {
-    const Status status = write_text(call.json, lab::ladder_json(*ladder, session.command_line));
-    if (!status.ok()) return report(status);
+    if (const Status status = write_record(session, call, given->kept, *ladder); !status.ok())
+      return report(status);
   }
   if (ladder->failed()) return report(kCheckFailed, fmt::format("{}: a rung failed its check", call.op));
   if (!anything_ran(*ladder)) {
@@ -95,6 +143,11 @@ void add_ladder(CLI::App& app, Session& session) {
   command->add_option("--budget", call->budget_s, "seconds to measure for (default 5)")->type_name("SECONDS");
   command->add_option("--json", call->json, "write JSON to a file; - writes JSON alone to stdout")
       ->type_name("FILE|-");
+  command->add_flag("--append", call->append, "keep the other cases that the file of --json holds");
+  command
+      ->add_option("--peer-json", call->peer_json,
+                   "a record of peers that another process measured, shown beside ours without a verdict")
+      ->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  rooftile ladder reduce\n"

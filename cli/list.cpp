@@ -46,7 +46,7 @@ int run(Session& session, const std::string* json) {
     fmt::print("{}\n", operator_text(*op, session.registry.peers(op->name), colour));
   }
   for (const lab::PeerLibrary& peer : peers) {
-    if (!peer.reason.empty()) fmt::print("peer library {} is not loaded: {}\n", peer.path, peer.reason);
+    if (!peer.reason.empty()) fmt::print("peer library {} is not loaded: {}\n", peer.file, peer.reason);
   }
   return kDone;
 }

@@ -23,9 +23,18 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+// What was asked for, as one would type it; where its record goes is left out.
 std::string command_line(int argc, char** argv) {
   std::string line = "rooftile";
-  for (int i = 1; i < argc; ++i) line += " " + quoted(argv[i]);
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--append" || word.starts_with("--json=") || word.starts_with("--peer-json=")) continue;
+    if (word == "--json" || word == "--peer-json") {
+      ++i;
+      continue;
+    }
+    line += " " + quoted(argv[i]);
+  }
   return line;
 }
 

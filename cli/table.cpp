@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "cli/commands.h"
 #include "rooftile/lab/build_info.h"
@@ -28,12 +26,11 @@ struct Section {
   std::string generated;
 };
 
-Result<std::string> read_text(const fs::path& path, const std::string& name) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return io_error(fmt::format("cannot read {}: it should hold '<!-- generated: ... -->'", name));
-  return text.str();
+Result<std::string> read_readme(const fs::path& path, const std::string& name) {
+  Result<std::string> text = read_text(path.string());
+  if (!text.ok())
+    return io_error(fmt::format("cannot read {}: it should hold '<!-- generated: ... -->'", name));
+  return text;
 }
 
 Result<std::vector<Section>> sections(const Session& session, const TableCommand& call) {
@@ -56,7 +53,7 @@ Result<std::vector<Section>> sections(const Session& session, const TableCommand
                    lab::operator_tables(records, op->name, lab::source_digest(op->name))});
   }
   // The summary is of all operators, and stands where its marker does.
-  const Result<std::string> readme = read_text(fs::path(call.root) / "README.md", "README.md");
+  const Result<std::string> readme = read_readme(fs::path(call.root) / "README.md", "README.md");
   if (readme.ok() && readme->find("<!-- generated: summary -->") != std::string::npos) {
     std::vector<lab::OperatorDigest> digests;
     for (const OperatorDescriptor* op : session.registry.operators()) {
@@ -73,7 +70,7 @@ int run(const Session& session, const TableCommand& call) {
   std::vector<std::string> outdated;
   for (const Section& section : *all) {
     const fs::path path = fs::path(call.root) / section.path;
-    const Result<std::string> before = read_text(path, section.path);
+    const Result<std::string> before = read_readme(path, section.path);
     if (!before.ok()) return report(before.status());
     const Result<std::string> after = lab::replace_generated(*before, section.name, section.generated);
     if (!after.ok()) return report(kWrongCall, fmt::format("{}: {}", section.path, after.status().rule()));

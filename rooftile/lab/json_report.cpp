@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "rooftile/lab/build_info.h"
 #include "rooftile/lab/machine.h"
@@ -92,6 +95,7 @@ Json row_json(const LadderRow& row, Device device) {
   return {{"rung", row.rung},
           {"kind", row.kind},
           {"device", to_string(device)},
+          {"other_process", row.other_process},
           {"chosen", row.chosen},
           {"status", to_string(row.status)},
           {"reason", row.reason},
@@ -135,6 +139,33 @@ Json ceiling_json(const Ceiling& ceiling) {
           {"reason", ceiling.reason}};
 }
 
+// One entry per rung, device and reason: a ladder skips thousands of checks for a handful of reasons. The id
+// of several is "operator/rung[*]".
+Json skipped_json(const std::vector<CheckResult>& skips) {
+  struct Group {
+    const CheckResult* first = nullptr;
+    int count = 0;
+  };
+  using Key = std::tuple<std::string, std::string, std::string>;
+  std::vector<Group> groups;
+  std::map<Key, std::size_t> places;
+  for (const CheckResult& skip : skips) {
+    const auto [at, is_new] = places.try_emplace(
+        Key{skip.id.substr(0, skip.id.find('[')), skip.device, skip.reason}, groups.size());
+    if (is_new) groups.push_back({&skip});
+    ++groups[at->second].count;
+  }
+  Json skipped = Json::array();
+  for (const Group& group : groups) {
+    const std::string& id = group.first->id;
+    skipped.push_back({{"id", group.count == 1 ? id : id.substr(0, id.find('[')) + "[*]"},
+                       {"device", group.first->device},
+                       {"reason", group.first->reason},
+                       {"count", group.count}});
+  }
+  return skipped;
+}
+
 std::string why_not(const RungRow& rung, Device device) {
   const Result<const DeviceProperties*> properties = device_properties(device);
   return properties.ok() ? unavailable_reason(rung, **properties) : properties.status().message();
@@ -164,7 +195,13 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
   for (const LadderResult& result : report.results) {
     Json rows = Json::array();
     for (const LadderRow& row : result.rows) rows.push_back(row_json(row, result.device));
+    // The origin stands with each case, because a record may hold the cases of several runs (ladder_merge.h).
     results.push_back({{"case", case_json(result)},
+                       {"device", to_string(result.device)},
+                       {"mode", to_string(report.mode)},
+                       {"command", command},
+                       {"commit", commit_text()},
+                       {"source_digest", source_digest(report.operator_name)},
                        {"rows", rows},
                        {"sm_clock_mhz", sm_clock_json(result.sm_clock)},
                        {"notes", result.notes}});
@@ -180,10 +217,6 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
 }
 
 std::string verify_json(const VerifyReport& report, const std::string& command) {
-  Json skipped = Json::array();
-  for (const CheckResult& check : report.skipped) {
-    skipped.push_back({{"id", check.id}, {"device", check.device}, {"reason", check.reason}});
-  }
   Json failures = Json::array();
   for (const CheckResult& check : report.failures) {
     failures.push_back(
@@ -198,7 +231,7 @@ std::string verify_json(const VerifyReport& report, const std::string& command) 
                {"cases", report.cases},
                {"passed", report.passed},
                {"failed", report.failed},
-               {"skipped", skipped},
+               {"skipped", skipped_json(report.skipped)},
                {"failures", failures}});
 }
 
@@ -261,13 +294,13 @@ std::string device_json(const DeviceReport& report) {
     for (const Ceiling& ceiling : entry.measured.ceilings) measured.push_back(ceiling_json(ceiling));
     device["measured"] = measured;
     device["measured_now"] = entry.measured.measured;
-    device["measured_file"] = entry.measured.path;
+    device["measured_file"] = std::filesystem::path(entry.measured.path).filename().string();
     device["measured_problem"] = entry.measured.problem;
     devices.push_back(device);
   }
   Json peers = Json::array();
   for (const PeerLibrary& peer : report.peers) {
-    peers.push_back({{"path", peer.path}, {"loaded", peer.reason.empty()}, {"reason", peer.reason}});
+    peers.push_back({{"file", peer.file}, {"loaded", peer.reason.empty()}, {"reason", peer.reason}});
   }
   return dump({{"schema", kSchema},
                {"machine", machine_json(describe_machine(cuda_device(0)))},

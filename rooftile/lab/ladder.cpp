@@ -345,6 +345,7 @@ Result<LadderReport> run_ladder(const Registry& registry, const OperatorDescript
   LadderReport report;
   report.operator_name = op.name;
   report.summary = op.summary;
+  report.mode = options.timing.mode;
   for (const Device device : devices) {
     if (!has_candidates(op, registry.peers(op.name), options.rungs, device.kind)) continue;
     ROOFTILE_TRY_ASSIGN(const Case c, make_case(op, *cases, options.request, device.kind));

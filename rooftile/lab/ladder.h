@@ -30,7 +30,8 @@ struct LadderRow {
   std::string kind;  // rung, cpu, peer, bound
   std::string idea;
   bool chosen = false;
-  bool simulated = false;  // executed and verified by the simulated SM: no time
+  bool other_process = false;  // a peer that a program of its own measured (peer_rows.h)
+  bool simulated = false;      // executed and verified by the simulated SM: no time
   RowStatus status = RowStatus::ok;
   std::string reason;
   bool verified = false;
@@ -69,6 +70,7 @@ struct LadderResult {
 struct LadderReport {
   std::string operator_name;
   std::string summary;
+  TimeMode mode = TimeMode::stream_cold;
   std::vector<LadderResult> results;
   [[nodiscard]] bool failed() const;  // a row failed its check
 };

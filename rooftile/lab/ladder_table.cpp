@@ -68,7 +68,8 @@ std::string last_column(const LadderRow& row) {
 
 void add_row(TextTable& table, const LadderRow& row, bool timed, bool has_peer) {
   std::vector<Cell> cells = {{row.chosen ? "*" : ""},
-                             {row.rung, row.chosen ? Colour::bold : Colour::none},
+                             {row.other_process ? row.rung + " (other process)" : row.rung,
+                              row.chosen ? Colour::bold : Colour::none},
                              check_cell(row),
                              {time_text(row)}};
   if (timed) {

@@ -27,11 +27,20 @@ std::vector<std::string> plugin_paths() {
   return paths;
 }
 
+// The loader's message names the plugin by its whole path.
+std::string without_folder(std::string message, const fs::path& path) {
+  const std::string folder = path.parent_path().string() + "/";
+  for (std::size_t at = 0; (at = message.find(folder, at)) != std::string::npos;) {
+    message.erase(at, folder.size());
+  }
+  return message;
+}
+
 std::string load(const std::string& path, Registry& registry) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    return why != nullptr ? why : "dlopen failed";
+    return why != nullptr ? without_folder(why, fs::path(path)) : "dlopen failed";
   }
   using Entry = void (*)(Registry*);
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "rooftile_register_peers"));
@@ -46,7 +55,8 @@ std::vector<PeerLibrary> load_peers(Registry& registry) {
   const Status gpu = cuda_availability();
   std::vector<PeerLibrary> libraries;
   for (const std::string& path : plugin_paths()) {
-    libraries.push_back({path, gpu.ok() ? load(path, registry) : gpu.message()});
+    libraries.push_back(
+        {fs::path(path).filename().string(), gpu.ok() ? load(path, registry) : gpu.message()});
   }
   return libraries;
 }

@@ -9,7 +9,7 @@
 namespace rooftile::lab {
 
 struct PeerLibrary {
-  std::string path;
+  std::string file;    // its name: where the program stands is nobody's business in a record
   std::string reason;  // why it was not loaded; empty: it was
 };
 

@@ -45,6 +45,7 @@ RecordRow read_row(const Json& json) {
   RecordRow row;
   row.rung = text_of(json, "rung");
   row.kind = text_of(json, "kind");
+  row.other_process = flag_of(json, "other_process");
   row.chosen = flag_of(json, "chosen");
   row.status = text_of(json, "status");
   row.reason = text_of(json, "reason");
@@ -89,28 +90,27 @@ Status read_file(const fs::path& file, const std::string& name, std::vector<Reco
       !std::all_of(json["results"].begin(), json["results"].end(), is_result)) {
     return io_error(fmt::format("{} is not a ladder of schema 1: record it again, or remove it", name));
   }
-  const Json& machine = object_of(json, "machine");
   for (const Json& result : json["results"]) {
+    const Json& machine = object_of(result.contains("machine") ? result : json, "machine");
     Record record;
     record.path = name;
     record.gpu = file.parent_path().filename().string();
     record.operator_name = text_of(json, "operator");
     record.case_name = case_name(result["case"]);
-    record.commit = text_of(json, "commit");
-    record.command = text_of(json, "command");
-    record.source_digest = text_of(json, "source_digest");
+    record.commit = text_of(result, "commit");
+    record.command = text_of(result, "command");
+    record.source_digest = text_of(result, "source_digest");
     record.read_bytes = number_of(result["case"], "read_bytes");
     record.write_bytes = number_of(result["case"], "write_bytes");
-    std::string device;
     for (const Json& row : result["rows"]) {
-      if (!row.is_object()) continue;
-      record.rows.push_back(read_row(row));
-      device = text_of(row, "device");
-      if (record.mode.empty()) record.mode = text_of(object_of(row, "time_us"), "mode");
+      if (row.is_object()) record.rows.push_back(read_row(row));
     }
-    record.machine = text_of(machine, device.starts_with("cuda") ? "gpu" : "cpu");
+    record.mode = text_of(result, "mode");
+    record.machine = text_of(machine, text_of(result, "device").starts_with("cuda") ? "gpu" : "cpu");
     // What only the simulator ran has no time to show.
-    if (!record.mode.empty()) records.push_back(std::move(record));
+    const bool timed =
+        std::any_of(record.rows.begin(), record.rows.end(), [](const RecordRow& row) { return row.timed; });
+    if (timed) records.push_back(std::move(record));
   }
   return {};
 }
@@ -127,14 +127,6 @@ std::string cell(std::string text) {
   return safe;
 }
 
-// The command as a reader would type it: where its record went is nobody's business.
-std::string without_json_option(const std::string& command) {
-  const std::size_t option = command.find(" --json ");
-  if (option == std::string::npos) return command;
-  const std::size_t next = command.find(' ', option + 8);
-  return command.substr(0, option) + (next == std::string::npos ? "" : command.substr(next));
-}
-
 bool stale(const Record& record, std::string_view digest) { return record.source_digest != digest; }
 
 std::string peer_of(const Record& record) {
@@ -145,7 +137,9 @@ std::string peer_of(const Record& record) {
 }
 
 std::string row_line(const RecordRow& row, bool has_peer) {
-  const std::string name = row.chosen ? fmt::format("**{}**", cell(row.rung)) : cell(row.rung);
+  const std::string name = row.chosen          ? fmt::format("**{}**", cell(row.rung))
+                           : row.other_process ? cell(row.rung) + " (other process)"
+                                               : cell(row.rung);
   std::string line = fmt::format("| {} | {}{} | {:.{}f} | {} |", name, time_text(row.median_us),
                                  row.steady ? "" : " (insufficient)", row.gbps, row.gbps < 100.0 ? 2 : 0,
                                  row.bound_fraction > 0 ? fmt::format("{:.3f}", row.bound_fraction) : "");
@@ -156,10 +150,10 @@ std::string row_line(const RecordRow& row, bool has_peer) {
 }
 
 std::string record_table(const Record& record, std::string_view digest) {
-  std::string text = fmt::format("**{}** on {}: {}, {} read, {} written; `{}`, commit {}\n\n",
-                                 cell(record.case_name), cell(record.machine), record.mode,
-                                 format_bytes(record.read_bytes), format_bytes(record.write_bytes),
-                                 without_json_option(record.command), record.commit.substr(0, 12));
+  std::string text =
+      fmt::format("**{}** on {}: {}, {} read, {} written; `{}`, commit {}\n\n", cell(record.case_name),
+                  cell(record.machine), record.mode, format_bytes(record.read_bytes),
+                  format_bytes(record.write_bytes), record.command, record.commit.substr(0, 12));
   if (stale(record, digest)) {
     text += fmt::format("*Stale: measured from other sources (digest {}) than those that stand here.*\n\n",
                         record.source_digest);

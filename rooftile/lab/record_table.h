@@ -16,6 +16,7 @@ namespace rooftile::lab {
 struct RecordRow {
   std::string rung;
   std::string kind;
+  bool other_process = false;
   bool chosen = false;
   std::string status;
   std::string reason;

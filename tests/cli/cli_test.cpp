@@ -248,6 +248,27 @@ TEST_F(Cli, TablesAreWrittenAndChecked) {
   EXPECT_EQ(run(check).code, 0);
 }
 
+TEST_F(Cli, LaddersAreGatheredInOneRecord) {
+  const std::vector<std::string> ladder = {"ladder", "reduce", "--device",       "cpu",      "--budget",
+                                           "0.1",    "--json", path("all.json"), "--append", "--shape"};
+  for (const char* shape : {"n=1000", "n=2000", "n=1000"}) {
+    std::vector<std::string> args = ladder;
+    args.emplace_back(shape);
+    const Outcome outcome = run(args);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+  const Json json = Json::parse(read_file(path("all.json")));
+  ASSERT_EQ(json["results"].size(), 2u);
+  EXPECT_EQ(json["results"][0]["command"], "rooftile ladder reduce --device cpu --budget 0.1 --shape n=1000");
+  std::ofstream(path("all.json")) << "{}";
+  std::vector<std::string> args = ladder;
+  args.emplace_back("n=1000");
+  expect_error(2, "not a ladder of schema 1", args);
+  expect_error(2, "--append", {"ladder", "reduce", "--device", "cpu", "--append"});
+  expect_error(2, "cannot read",
+               {"ladder", "reduce", "--device", "cpu", "--shape", "n=9", "--peer-json", path("none.json")});
+}
+
 TEST_F(Cli, CalibrateCountsVerdicts) {
   const Outcome outcome = run({"calibrate", "reduce", "--rung", "serial", "--device", "cpu", "--mode",
                                "stream-hot", "--shape", "n=2^15", "--runs", "3", "--json", "-"});
@@ -370,8 +391,8 @@ TEST_F(Cli, DeviceJson) {
   ASSERT_GE(first["measured"].size(), 3u);
   for (const Json& rate : first["measured"]) EXPECT_GT(rate["gbps"].get<double>(), 0.0) << rate.dump();
   EXPECT_EQ(first["measured_now"], true);
-  const std::string kept = first["measured_file"];
-  EXPECT_EQ(kept.find(path("cache/rooftile/ceilings-")), 0u) << kept;
+  const std::string kept = path("cache/rooftile/") + first["measured_file"].get<std::string>();
+  EXPECT_TRUE(fs::exists(kept)) << kept;
   const Json second = device({});
   EXPECT_EQ(second["measured_now"], false);
   EXPECT_EQ(second["measured"], first["measured"]);
