@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -10,7 +11,9 @@
 namespace rooftile::lab {
 namespace {
 
-constexpr std::array<std::size_t, 4> kQuad = {0, 1, 1, 0};  // A B B A
+constexpr int kQuad = 4;               // launches
+constexpr int kMostQuadsAtOnce = 8;    // between two waits for the device
+constexpr double kAtOnceUs = 20000.0;  // so that the budget is looked at often enough
 
 struct Samples {
   std::vector<double> ratios;
@@ -18,16 +21,38 @@ struct Samples {
   std::vector<double> b_us;
 };
 
-Status measure_quad(Stopwatch& watch, Samples& samples) {
-  ROOFTILE_TRY_ASSIGN(const std::vector<double> us, watch.run(kQuad));
+// The side, 0 or 1, of the quad's launch at this place: A B B A, or B A A B where the quad's number has an
+// odd count of ones.
+std::size_t side(int quad, int place) {
+  const bool outer = place == 0 || place == kQuad - 1;
+  const bool swapped = std::popcount(static_cast<unsigned>(quad)) % 2 == 1;
+  return outer == swapped ? 1 : 0;
+}
+
+Status measure_quads(Stopwatch& watch, int first, int count, Samples& samples) {
+  std::vector<std::size_t> order;
+  for (int quad = first; quad < first + count; ++quad) {
+    for (int place = 0; place < kQuad; ++place) order.push_back(side(quad, place));
+  }
+  ROOFTILE_TRY_ASSIGN(const std::vector<double> us, watch.run(order));
   for (const std::size_t launch : {0, 1}) ROOFTILE_TRY(watch.status(launch));
-  samples.a_us.insert(samples.a_us.end(), {us[0], us[3]});
-  samples.b_us.insert(samples.b_us.end(), {us[1], us[2]});
-  // A clock too coarse for these launches gives zeros: such a quad says nothing.
-  const double a = us[0] * us[3];
-  const double b = us[1] * us[2];
-  if (a > 0.0 && b > 0.0) samples.ratios.push_back(std::sqrt(b / a));
+  for (std::size_t quad = 0; quad < us.size(); quad += kQuad) {
+    std::array<double, 2> product = {1.0, 1.0};
+    for (std::size_t i = quad; i < quad + kQuad; ++i) {
+      product[order[i]] *= us[i];
+      (order[i] == 0 ? samples.a_us : samples.b_us).push_back(us[i]);
+    }
+    // A clock too coarse for these launches gives zeros: such a quad says nothing.
+    if (product[0] > 0.0 && product[1] > 0.0) samples.ratios.push_back(std::sqrt(product[1] / product[0]));
+  }
   return {};
+}
+
+// As many quads as fit into a short while by what the launches took so far; one where nothing is known yet.
+int quads_at_once(const Samples& samples) {
+  if (samples.a_us.empty()) return 1;
+  const double quad_us = 2.0 * (quantile(samples.a_us, 0.5) + quantile(samples.b_us, 0.5));
+  return static_cast<int>(std::clamp(kAtOnceUs / std::max(quad_us, 1.0), 1.0, double{kMostQuadsAtOnce}));
 }
 
 }  // namespace
@@ -40,15 +65,18 @@ Result<Duel> compare_launches(StreamRef stream, const DeviceProperties& device, 
   Samples samples;
   int look = std::min(std::max(options.first_look, 10), options.max_quads);
   for (bool last = false; !last; look = std::min(2 * look, options.max_quads)) {
-    for (; duel.quads < look && !last; ++duel.quads) {
-      ROOFTILE_TRY(measure_quad(watch, samples));
+    while (duel.quads < look && !last) {
+      const int count = std::min(quads_at_once(samples), look - duel.quads);
+      ROOFTILE_TRY(measure_quads(watch, duel.quads, count, samples));
+      duel.quads += count;
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
       last = spent.count() >= options.budget_s;
     }
     last = last || look == options.max_quads;
     if (samples.ratios.empty()) continue;
     duel.ratio = bootstrap_median(samples.ratios, options.seed, options.confidence);
-    duel.verdict = judge(duel.ratio, static_cast<int>(samples.ratios.size()));
+    const double step = event_step_us(stream.device.kind) / quantile(samples.a_us, 0.5);
+    duel.verdict = judge(duel.ratio, static_cast<int>(samples.ratios.size()), std::max(kSameMargin, step));
     if (duel.verdict != Verdict::insufficient) break;
   }
   duel.a = summarize(samples.a_us);

@@ -1,10 +1,12 @@
 // Two launches against each other, until the difference is known or the budget is spent.
 //
-// Measured in quads A B B A, back to back: one quad gives one ratio sqrt(B1 B2 / (A1 A2)), in which a drift
-// that is steady over the quad cancels, as does whatever the second of two neighbours gains from the first.
-// The verdict rests on the median of these ratios, so that up to half of the quads may be disturbed. The data
-// are looked at after 15, 30, 60 … quads; each look asks for a 99 % interval, so that all looks together are
-// wrong in fewer than 5 of 100 comparisons of a launch with itself.
+// Measured in quads A B B A or B A A B, back to back: one quad gives one ratio sqrt(B1 B2 / (A1 A2)), in
+// which a drift that is steady over the quad cancels, as does whatever the second of two neighbours gains
+// from the first. The two kinds alternate by the sequence of Thue and Morse, so that a place in the quad
+// belongs to neither side. The verdict rests on the median of these ratios, so that up to half of the quads
+// may be disturbed; no difference below one step of the event clock is called one. The data are looked at
+// after 15, 30, 60 … quads; each look asks for a 99 % interval, so that all looks together are wrong in fewer
+// than 5 of 100 comparisons of a launch with itself.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,8 @@ namespace rooftile::lab {
 namespace {
 
 constexpr int kResamples = 2000;
-constexpr int kFewestPairs = 10;      // below, a verdict would rest on chance
-constexpr double kSameMargin = 0.01;  // a smaller difference is not called one
-constexpr double kMustFind = 0.03;    // "same" says that a difference of this size is excluded
+constexpr int kFewestPairs = 10;    // below, a verdict would rest on chance
+constexpr double kMustFind = 0.03;  // "same" says that a difference of this size is excluded
 constexpr double kWidestMedian = 0.1;
 
 double sorted_quantile(const std::vector<double>& sorted, double q) {
@@ -81,13 +80,14 @@ std::string_view to_string(Verdict verdict) {
   return "insufficient";
 }
 
-Verdict judge(const Interval& ratio, int n) {
+Verdict judge(const Interval& ratio, int n, double margin) {
   if (n < kFewestPairs || !std::isfinite(ratio.median) || !std::isfinite(ratio.low) ||
       !std::isfinite(ratio.high))
     return Verdict::insufficient;
-  const bool near = std::abs(ratio.median - 1.0) <= kSameMargin;
+  const bool near = std::abs(ratio.median - 1.0) <= margin;
   if (near) {
-    const bool tight = ratio.low >= 1.0 - kMustFind && ratio.high <= 1.0 + kMustFind;
+    const double widest = std::max(kMustFind, margin);
+    const bool tight = ratio.low >= 1.0 - widest && ratio.high <= 1.0 + widest;
     return tight ? Verdict::same : Verdict::insufficient;
   }
   if (ratio.low > 1.0) return Verdict::faster;

@@ -33,12 +33,15 @@ struct Interval {
 enum class Verdict { faster, slower, same, insufficient };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
-// From the interval of the pairwise ratios peer time / our time (above 1: we are faster) of n pairs.
-//   faster, slower  the interval excludes 1 and the median differs from it by more than 1 %: less moves with
-//                   the placement of buffers alone
-//   same            the median lies within 1 % of 1 and the interval within 3 %
+// Differences below 1 % are not called differences: so much moves with the placement of buffers alone.
+inline constexpr double kSameMargin = 0.01;
+
+// From the interval of the pairwise ratios peer time / our time (above 1: we are faster) of n pairs. `margin`
+// is the smallest difference that is called one: larger than 1 % where the clock is coarse.
+//   faster, slower  the interval excludes 1 and the median differs from it by more than the margin
+//   same            the median lies within the margin of 1 and the interval within 3 % (or the margin)
 //   insufficient    anything else, and fewer than 10 pairs
-[[nodiscard]] Verdict judge(const Interval& ratio, int n);
+[[nodiscard]] Verdict judge(const Interval& ratio, int n, double margin = kSameMargin);
 
 // Whether samples are too few, or scattered too widely, to quote their median: fewer than 10, or a 95 %
 // interval of the median wider than a tenth of it.

@@ -43,6 +43,20 @@ TEST(HeadToHead, FindsWhichOfTwoIsFaster) {
   EXPECT_EQ(slower->verdict, Verdict::slower);
 }
 
+// A launch that is slower where it comes first of four: a place in the quad, not a difference of the sides.
+TEST(HeadToHead, AFavouredPlaceIsNoDifference) {
+  int runs = -2;  // each side runs once before it is timed
+  const TimedLaunch disturbed = {[&runs]() -> Status {
+    const int place = runs < 0 ? 0 : runs / 2 % 4;  // hot: each timed launch follows an untimed one
+    ++runs;
+    return chain(place == 0 ? 40000 : 30000).launch();
+  }};
+  const Result<Duel> result = duel(disturbed, disturbed);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->verdict == Verdict::same || result->verdict == Verdict::insufficient)
+      << to_string(result->verdict) << " " << result->ratio.median;
+}
+
 TEST(HeadToHead, ALaunchThatFailsIsAnErrorAndNoTime) {
   int runs = 0;
   const TimedLaunch fails_later = {[&runs]() -> Status {

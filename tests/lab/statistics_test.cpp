@@ -77,6 +77,10 @@ TEST(Statistics, Verdicts) {
   EXPECT_EQ(judge({1.02, 1.01, 1.03}, 30), Verdict::faster);
   // "same" excludes 3 %.
   EXPECT_EQ(judge({1.005, 0.99, 1.031}, 30), Verdict::insufficient);
+  // A coarse clock: differences within its step are none.
+  EXPECT_EQ(judge({1.02, 1.01, 1.03}, 30, 0.025), Verdict::same);
+  EXPECT_EQ(judge({1.03, 1.01, 1.05}, 30, 0.025), Verdict::faster);
+  EXPECT_EQ(judge({1.02, 1.01, 1.04}, 30, 0.025), Verdict::insufficient);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(judge({nan, nan, nan}, 30), Verdict::insufficient);
   EXPECT_EQ(judge({nan, 1.1, 1.2}, 30), Verdict::insufficient);
