@@ -70,7 +70,29 @@ Status stream_bound_cpu(const DeviceMemory& source, const DeviceMemory& target, 
   return {};
 }
 
+std::vector<StreamAccess> worth_trying(Device device, bool reads, bool writes) {
+  if (device.kind != DeviceKind::cuda) return {StreamAccess::cached_x4};
+  if (!writes) return {StreamAccess::cached_x4, StreamAccess::no_allocate_x4, StreamAccess::no_allocate_x2};
+  if (!reads) return {StreamAccess::cached_x4, StreamAccess::streaming_stores_x4};
+  return {StreamAccess::cached_x4, StreamAccess::no_allocate_x4, StreamAccess::no_allocate_x2,
+          StreamAccess::streaming_stores_x4};
+}
+
 }  // namespace
+
+std::string_view to_string(StreamAccess access) {
+  switch (access) {
+    case StreamAccess::cached_x4:
+      return "cached_x4";
+    case StreamAccess::no_allocate_x4:
+      return "no_allocate_x4";
+    case StreamAccess::no_allocate_x2:
+      return "no_allocate_x2";
+    case StreamAccess::streaming_stores_x4:
+      return "streaming_stores_x4";
+  }
+  return "cached_x4";
+}
 
 Result<StreamBound> StreamBound::create(StreamRef stream, double read_bytes, double write_bytes) {
   const double larger = std::max(read_bytes, write_bytes);
@@ -87,12 +109,13 @@ Result<StreamBound> StreamBound::create(StreamRef stream, double read_bytes, dou
     if (memory->bytes() > 0) ROOFTILE_TRY(fill_bytes(stream, memory->data(), 0x01, memory->bytes()));
   }
   ROOFTILE_TRY(synchronize(stream));
+  bound.accesses_ = worth_trying(stream.device, bound.source_.bytes() > 0, bound.target_.bytes() > 0);
   return bound;
 }
 
-Status StreamBound::launch(StreamRef stream) const {
+Status StreamBound::launch(StreamRef stream, StreamAccess access) const {
   if (stream.device.kind != DeviceKind::cuda) return stream_bound_cpu(source_, target_, sink_);
-  return stream_bound_cuda(stream, source_.data(), source_.bytes(), target_.data(), target_.bytes(),
+  return stream_bound_cuda(stream, access, source_.data(), source_.bytes(), target_.data(), target_.bytes(),
                            sink_.data());
 }
 

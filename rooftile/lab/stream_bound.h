@@ -1,14 +1,30 @@
 // The streaming bound: how fast this device moves the same bytes in the same mix of reads and writes when it
-// does nothing else.
+// does nothing else. Several ways to move them are measured in the run, and the fastest is the bound: which
+// one that is depends on the size and on the mix.
+//
+// The mix is the same all along, as it is for an operator whose writes depend on its reads. All reads first
+// and all writes after them would be up to a tenth faster (docs/measuring.md), and no bound for such an
+// operator.
 #pragma once
 
 #include <cstddef>
+#include <string_view>
+#include <vector>
 
 #include "rooftile/core/memory.h"
 #include "rooftile/core/status.h"
 #include "rooftile/core/stream.h"
 
 namespace rooftile::lab {
+
+// Loads, 16-byte vectors per thread, stores.
+enum class StreamAccess {
+  cached_x4,            // on the CPU the only one: the library's copy, or what the compiler makes of a loop
+  no_allocate_x4,       // loads that leave the L1 alone
+  no_allocate_x2,       // and twice as many threads for the bytes
+  streaming_stores_x4,  // also stores that the L2 evicts first
+};
+[[nodiscard]] std::string_view to_string(StreamAccess access);
 
 class StreamBound {
  public:
@@ -18,10 +34,13 @@ class StreamBound {
   StreamBound() = default;
 
   [[nodiscard]] double bytes() const { return static_cast<double>(source_.bytes() + target_.bytes()); }
+  // What is worth trying for this mix on this device; never empty.
+  [[nodiscard]] const std::vector<StreamAccess>& accesses() const { return accesses_; }
   // Enqueues one pass: no allocation, no synchronisation on cuda.
-  [[nodiscard]] Status launch(StreamRef stream) const;
+  [[nodiscard]] Status launch(StreamRef stream, StreamAccess access) const;
 
  private:
+  std::vector<StreamAccess> accesses_;
   DeviceMemory source_;
   DeviceMemory target_;
   DeviceMemory sink_;  // where a reader could leave its result, so that no load is optimised away
@@ -29,7 +48,8 @@ class StreamBound {
 
 // One pass over `source` and `target`, each a multiple of 16 bytes, either may be empty. Without CUDA an
 // error.
-[[nodiscard]] Status stream_bound_cuda(StreamRef stream, const void* source, std::size_t source_bytes,
-                                       void* target, std::size_t target_bytes, void* sink);
+[[nodiscard]] Status stream_bound_cuda(StreamRef stream, StreamAccess access, const void* source,
+                                       std::size_t source_bytes, void* target, std::size_t target_bytes,
+                                       void* sink);
 
 }  // namespace rooftile::lab

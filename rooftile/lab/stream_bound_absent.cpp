@@ -3,7 +3,7 @@
 
 namespace rooftile::lab {
 
-Status stream_bound_cuda(StreamRef, const void*, std::size_t, void*, std::size_t, void*) {
+Status stream_bound_cuda(StreamRef, StreamAccess, const void*, std::size_t, void*, std::size_t, void*) {
   return unavailable("this program is built without CUDA");
 }
 

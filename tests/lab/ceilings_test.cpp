@@ -94,7 +94,8 @@ TEST(StreamBound, AnyMixAndSize) {
     const Result<StreamBound> bound = StreamBound::create(stream, mix.read, mix.write);
     ASSERT_TRUE(bound.ok()) << bound.status().message();
     EXPECT_EQ(bound->bytes(), mix.bytes) << mix.read << ":" << mix.write;
-    EXPECT_TRUE(bound->launch(stream).ok());
+    ASSERT_FALSE(bound->accesses().empty());
+    for (const StreamAccess access : bound->accesses()) EXPECT_TRUE(bound->launch(stream, access).ok());
   }
   EXPECT_FALSE(StreamBound::create({kCpu, nullptr}, 0, 0).ok());
 }
