@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // Raised when a ceiling is added or measured in another way: older caches are then measured again.
-constexpr int kCacheVersion = 1;
+constexpr int kCacheVersion = 2;
 
 fs::path cache_folder() {
   // By the XDG rules a relative path there does not count.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "rooftile/core/memory.h"
@@ -21,6 +23,12 @@ constexpr int kFmaRounds = 4096;  // about a quarter of a millisecond
 constexpr int kL2Passes = 32;
 constexpr std::size_t kL2Share = 4;  // of the cache: a half that is local to an SM holds it twice
 constexpr std::size_t kSinkBytes = 256;
+constexpr int kMmaSync = 80;  // compute capability from which mma.sync takes bf16
+constexpr int kWgmma = 90;    // the only one with wgmma
+constexpr int kMmaSyncRounds = 4096;
+constexpr int kWgmmaRounds = 1024;  // about half a millisecond
+constexpr std::array<TensorInput, 3> kTensorInputs = {TensorInput::bf16, TensorInput::f8e4m3,
+                                                      TensorInput::tf32};
 
 // The median time of each launch, in microseconds.
 Result<std::vector<double>> median_times(StreamRef stream, const DeviceProperties& device,
@@ -101,8 +109,46 @@ Status measure_compute(StreamRef stream, const DeviceProperties& device, std::ve
       {"fma_f32", "TFLOP/s", us[1] > 0.0 ? flops / us[1] * 1e-6 : 0.0, flops,
        clock.ok() ? datasheet_fma_tflops(device.compute_capability, device.multiprocessors, *clock) : 0.0,
        us[1] > 0.0 ? "" : "the clock did not advance"});
-  ceilings.push_back({"tensor_core", "TFLOP/s", 0.0, 0.0, 0.0,
-                      "not measured yet: the library has no matrix instructions so far"});
+  return {};
+}
+
+std::string tensor_name(std::string_view instruction, TensorInput input) {
+  return std::string(instruction) + "_" + std::string(to_string(input));
+}
+
+// wgmma where it exists, and mma.sync beside it: what a kernel gives up that stays with the older
+// instruction.
+Status measure_tensor_cores(StreamRef stream, const DeviceProperties& device,
+                            std::vector<Ceiling>& ceilings) {
+  const int sms = device.multiprocessors;
+  if (device.compute_capability < kMmaSync) {
+    ceilings.push_back({tensor_name("mma_sync", TensorInput::bf16), "TFLOP/s", 0.0, 0.0, 0.0,
+                        "its tensor cores, if it has any, do not take bf16"});
+    return {};
+  }
+  ROOFTILE_TRY_ASSIGN(const DeviceMemory memory, DeviceMemory::allocate(stream.device, kSinkBytes));
+  auto* sink = static_cast<float*>(memory.data());
+  std::vector<TensorInput> inputs = {TensorInput::bf16};
+  std::vector<std::string> names = {tensor_name("mma_sync", TensorInput::bf16)};
+  std::vector<double> flops(1 + kTensorInputs.size());
+  std::vector<TimedLaunch> launches = {
+      {[&] { return mma_sync_ceiling_cuda(stream, sms, kMmaSyncRounds, sink, &flops[0]); }}};
+  if (device.compute_capability == kWgmma) {
+    for (std::size_t i = 0; i < kTensorInputs.size(); ++i) {
+      inputs.push_back(kTensorInputs[i]);
+      names.push_back(tensor_name("wgmma", kTensorInputs[i]));
+      launches.push_back({[&flops, stream, sms, sink, i] {
+        return wgmma_ceiling_cuda(stream, kTensorInputs[i], sms, kWgmmaRounds, sink, &flops[i + 1]);
+      }});
+    }
+  }
+  ROOFTILE_TRY_ASSIGN(const std::vector<double> us,
+                      median_times(stream, device, launches, TimeMode::stream_hot));
+  for (std::size_t i = 0; i < us.size(); ++i) {
+    ceilings.push_back({names[i], "TFLOP/s", us[i] > 0.0 ? flops[i] / us[i] * 1e-6 : 0.0, flops[i],
+                        datasheet_tensor_tflops(device.compute_capability, sms, inputs[i]),
+                        us[i] > 0.0 ? "" : "the clock did not advance"});
+  }
   return {};
 }
 
@@ -132,13 +178,37 @@ double datasheet_fma_tflops(int compute_capability, int multiprocessors, double 
   return 2.0 * cores * multiprocessors * clock_mhz * 1e-6;
 }
 
+double datasheet_tensor_tflops(int compute_capability, int multiprocessors, TensorInput input) {
+  double bf16_per_sm = 0;
+  if (compute_capability == 80) bf16_per_sm = 312.0 / 108;                   // A100
+  if (compute_capability == 90) bf16_per_sm = 989.4 / 132;                   // H100 and H200, SXM
+  if (compute_capability == 80 && input == TensorInput::f8e4m3) return 0.0;  // it has none
+  const double factor = input == TensorInput::bf16 ? 1.0 : input == TensorInput::f8e4m3 ? 2.0 : 0.5;
+  return factor * bf16_per_sm * multiprocessors;
+}
+
+std::string_view to_string(TensorInput input) {
+  switch (input) {
+    case TensorInput::bf16:
+      return "bf16";
+    case TensorInput::f8e4m3:
+      return "f8e4m3";
+    case TensorInput::tf32:
+      return "tf32";
+  }
+  return "bf16";
+}
+
 Result<std::vector<Ceiling>> measure_ceilings(Device device) {
   if (device.kind == DeviceKind::sim) return unsupported("the simulated SM has no time");
   ROOFTILE_TRY_ASSIGN(const DeviceProperties* properties, device_properties(device));
   ROOFTILE_TRY_ASSIGN(const Stream stream, Stream::create(device));
   std::vector<Ceiling> ceilings;
   ROOFTILE_TRY(measure_streaming(stream.ref(), *properties, ceilings));
-  if (device.kind == DeviceKind::cuda) ROOFTILE_TRY(measure_compute(stream.ref(), *properties, ceilings));
+  if (device.kind == DeviceKind::cuda) {
+    ROOFTILE_TRY(measure_compute(stream.ref(), *properties, ceilings));
+    ROOFTILE_TRY(measure_tensor_cores(stream.ref(), *properties, ceilings));
+  }
   return ceilings;
 }
 

@@ -7,11 +7,12 @@
 
 #include "rooftile/core/device.h"
 #include "rooftile/core/status.h"
+#include "rooftile/lab/tensor_ceiling.h"
 
 namespace rooftile::lab {
 
 struct Ceiling {
-  std::string name;      // read, write, copy, l2_read, fma_f32, tensor_core
+  std::string name;      // read, write, copy, l2_read, fma_f32, wgmma_bf16 …
   std::string unit;      // GB/s or TFLOP/s
   double value = 0;      // the median; 0 where it was not measured
   double work = 0;       // bytes or operations of one launch
@@ -19,12 +20,15 @@ struct Ceiling {
   std::string reason;    // why it was not measured; empty where it was
 };
 
-// Memory reads, writes and 1:1 copies, cold; on cuda also reads from the L2 and f32 multiply-adds, hot. On
-// cuda and cpu; the simulated SM has no time.
+// Memory reads, writes and 1:1 copies, cold; on cuda also reads from the L2, f32 multiply-adds and the tensor
+// cores, hot. On cuda and cpu; the simulated SM has no time.
 [[nodiscard]] Result<std::vector<Ceiling>> measure_ceilings(Device device);
 
 // f32 multiply-adds of a GPU by its count of cores, in TFLOP/s; 0 for an architecture that is not known here.
 [[nodiscard]] double datasheet_fma_tflops(int compute_capability, int multiprocessors, double clock_mhz);
+
+// Dense products of a GPU's tensor cores by NVIDIA's datasheets, in TFLOP/s; 0 where not known here.
+[[nodiscard]] double datasheet_tensor_tflops(int compute_capability, int multiprocessors, TensorInput input);
 
 // Ceilings that an earlier run of the program measured on this device with this driver.
 struct CachedCeilings {

@@ -39,7 +39,7 @@ TEST(CeilingCache, RefusesWhatIsNotItsOwn) {
     return other.replace(at, from.size(), to);
   };
   for (const auto& [from, to] :
-       std::vector<std::pair<std::string, std::string>>{{"\"version\": 1", "\"version\": 2"},
+       std::vector<std::pair<std::string, std::string>>{{"\"version\": 2", "\"version\": 1"},
                                                         {"4321.5", "-1.0"},
                                                         {"4321.5", "null"},
                                                         {"4321.5", "0"},  // not measured, and no reason
@@ -68,6 +68,11 @@ TEST(Ceilings, DatasheetCountsCores) {
   EXPECT_NEAR(datasheet_fma_tflops(90, 132, 1980), 66.9, 0.1);  // H200 SXM
   EXPECT_NEAR(datasheet_fma_tflops(80, 108, 1410), 19.5, 0.1);  // A100
   EXPECT_EQ(datasheet_fma_tflops(37, 13, 875), 0.0);
+  EXPECT_NEAR(datasheet_tensor_tflops(90, 132, TensorInput::bf16), 989.4, 0.1);
+  EXPECT_NEAR(datasheet_tensor_tflops(90, 132, TensorInput::f8e4m3), 1978.8, 0.1);
+  EXPECT_NEAR(datasheet_tensor_tflops(80, 108, TensorInput::tf32), 156.0, 0.1);
+  EXPECT_EQ(datasheet_tensor_tflops(80, 108, TensorInput::f8e4m3), 0.0);
+  EXPECT_EQ(datasheet_tensor_tflops(75, 40, TensorInput::bf16), 0.0);
 }
 
 TEST(Ceilings, TheSimulatorHasNoTime) { EXPECT_FALSE(measure_ceilings(kSim).ok()); }
