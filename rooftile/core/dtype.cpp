@@ -8,6 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "rooftile/core/small_float.h"
+
 namespace rooftile {
 namespace {
 
@@ -51,70 +53,24 @@ const Description& describe(DType dtype) {
   return index < kDescriptions.size() ? kDescriptions[index] : kUnknown;
 }
 
-// A binary float of 1 + kExponentBits + kMantissaBits bits. Without infinities (E4M3) only the all-ones
-// pattern is NaN and the rest of the top exponent is finite.
-template <int kExponentBits, int kMantissaBits, bool kHasInfinity>
-struct SmallFloat {
-  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
-  static constexpr int kMinExponent = 1 - kBias;  // of the smallest normal number
-  static constexpr std::uint32_t kSign = 1u << (kExponentBits + kMantissaBits);
-  static constexpr std::uint32_t kMantissa = (1u << kMantissaBits) - 1;
-  static constexpr std::uint32_t kTopExponent = ((1u << kExponentBits) - 1) << kMantissaBits;
-  static constexpr std::uint32_t kQuiet =
-      kHasInfinity ? kTopExponent | 1u << (kMantissaBits - 1) : kTopExponent | kMantissa;
-  static constexpr std::uint32_t kOverflow = kHasInfinity ? kTopExponent : kQuiet;
-
-  static std::uint32_t encode(double value) {
-    constexpr int kDoubleMantissaBits = 52;
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    const std::uint32_t sign = bits >> 63 != 0 ? kSign : 0;
-    const std::uint64_t fraction = bits & ((std::uint64_t{1} << kDoubleMantissaBits) - 1);
-    const int biased = static_cast<int>(bits >> kDoubleMantissaBits & 0x7ff);
-    if (biased == 0x7ff) {
-      if (fraction == 0) return sign | kOverflow;
-      // The top of the payload survives, so that a quiet NaN of this format comes back as it was.
-      return sign | kQuiet |
-             (static_cast<std::uint32_t>(fraction >> (kDoubleMantissaBits - kMantissaBits)) & kMantissa);
-    }
-    if (biased == 0) return sign;  // zero, or a double denormal: far below half of our smallest number
-    const int exponent = biased - 1023;
-    const std::uint64_t significand = fraction | std::uint64_t{1} << kDoubleMantissaBits;
-    // The result in units of the last place, which are those of the smallest normal number for subnormals.
-    const int scale = std::max(exponent, kMinExponent);
-    const int shift = kDoubleMantissaBits - kMantissaBits + scale - exponent;
-    if (shift > kDoubleMantissaBits + 1) return sign;  // below half a unit
-    std::uint64_t units = significand >> shift;
-    const std::uint64_t rest = significand & ((std::uint64_t{1} << shift) - 1);
-    const std::uint64_t half = std::uint64_t{1} << (shift - 1);
-    if (rest > half || (rest == half && (units & 1) != 0)) ++units;
-    // The implicit bit of a normal number adds one to the exponent field, and so does a carry out of the
-    // mantissa.
-    const std::uint64_t magnitude =
-        (static_cast<std::uint64_t>(scale - kMinExponent) << kMantissaBits) + units;
-    return sign | static_cast<std::uint32_t>(std::min<std::uint64_t>(magnitude, kOverflow));
+// Exact: every value of the small formats is a float.
+template <class Format>
+float decode(std::uint32_t bits) {
+  const float sign = (bits & Format::kSign) != 0 ? -1.0f : 1.0f;
+  const std::uint32_t magnitude = bits & (Format::kSign - 1);
+  const std::uint32_t mantissa = bits & Format::kMantissa;
+  const bool top = (bits & Format::kTopExponent) == Format::kTopExponent;
+  if (Format::kInfinities ? top && mantissa != 0 : magnitude == (Format::kTopExponent | Format::kMantissa)) {
+    const std::uint32_t payload = mantissa << (23 - Format::kFractionBits);
+    return std::bit_cast<float>(((bits & Format::kSign) != 0 ? 0x80000000u : 0u) | 0x7fc00000u | payload);
   }
-
-  static float decode(std::uint32_t bits) {
-    const float sign = (bits & kSign) != 0 ? -1.0f : 1.0f;
-    const std::uint32_t magnitude = bits & (kSign - 1);
-    const std::uint32_t mantissa = bits & kMantissa;
-    const bool top = (bits & kTopExponent) == kTopExponent;
-    if (kHasInfinity ? top && mantissa != 0 : magnitude == (kTopExponent | kMantissa)) {
-      const std::uint32_t payload = mantissa << (23 - kMantissaBits);
-      return std::bit_cast<float>(((bits & kSign) != 0 ? 0x80000000u : 0u) | 0x7fc00000u | payload);
-    }
-    if (kHasInfinity && top) return sign * std::numeric_limits<float>::infinity();
-    const int exponent = static_cast<int>(magnitude >> kMantissaBits);
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), kMinExponent - kMantissaBits);
-    return sign *
-           std::ldexp(static_cast<float>(mantissa | (kMantissa + 1)), exponent - kBias - kMantissaBits);
-  }
-};
-
-using F16 = SmallFloat<5, 10, true>;
-using BF16 = SmallFloat<8, 7, true>;
-using E4M3 = SmallFloat<4, 3, false>;
-using E5M2 = SmallFloat<5, 2, true>;
+  if (Format::kInfinities && top) return sign * std::numeric_limits<float>::infinity();
+  const int exponent = static_cast<int>(magnitude >> Format::kFractionBits);
+  if (exponent == 0)
+    return sign * std::ldexp(static_cast<float>(mantissa), Format::kMinExponent - Format::kFractionBits);
+  return sign * std::ldexp(static_cast<float>(mantissa | (Format::kMantissa + 1)),
+                           exponent - Format::kBias - Format::kFractionBits);
+}
 
 template <class Integer>
 Integer clamp_to(double value) {
@@ -219,10 +175,10 @@ BFloat16 to_bfloat16(double value) { return {static_cast<std::uint16_t>(BF16::en
 Float8E4M3 to_float8_e4m3(double value) { return {static_cast<std::uint8_t>(E4M3::encode(value))}; }
 Float8E5M2 to_float8_e5m2(double value) { return {static_cast<std::uint8_t>(E5M2::encode(value))}; }
 
-float to_float(Float16 value) { return F16::decode(value.bits); }
-float to_float(BFloat16 value) { return BF16::decode(value.bits); }
-float to_float(Float8E4M3 value) { return E4M3::decode(value.bits); }
-float to_float(Float8E5M2 value) { return E5M2::decode(value.bits); }
+float to_float(Float16 value) { return decode<F16>(value.bits); }
+float to_float(BFloat16 value) { return decode<BF16>(value.bits); }
+float to_float(Float8E4M3 value) { return decode<E4M3>(value.bits); }
+float to_float(Float8E5M2 value) { return decode<E5M2>(value.bits); }
 
 double load_as_double(const void* element, DType dtype) {
   return with_type(dtype, [element](auto value) -> double {

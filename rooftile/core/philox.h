@@ -5,11 +5,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define ROOFTILE_HOST_DEVICE __host__ __device__
-#else
-#define ROOFTILE_HOST_DEVICE
-#endif
+#include "rooftile/core/host_device.h"
 
 namespace rooftile {
 

@@ -26,7 +26,7 @@ constexpr std::size_t kSinkBytes = 256;
 constexpr int kMmaSync = 80;  // compute capability from which mma.sync takes bf16
 constexpr int kWgmma = 90;    // the only one with wgmma
 constexpr int kMmaSyncRounds = 4096;
-constexpr int kWgmmaRounds = 1024;  // about half a millisecond
+constexpr int kWgmmaRounds = 4096;  // about two milliseconds
 constexpr std::array<TensorInput, 3> kTensorInputs = {TensorInput::bf16, TensorInput::f8e4m3,
                                                       TensorInput::tf32};
 

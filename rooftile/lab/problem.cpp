@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "rooftile/lab/device_fill.h"
 #include "rooftile/lab/fill.h"
 
 namespace rooftile::lab {
@@ -172,12 +173,38 @@ Result<DeviceProblem> DeviceProblem::create(HostProblem& host, Device device) {
   Result<AnyArgs> args = host.op().make_args(views, host.the_case().params);
   if (!args.ok()) return args.status().with_operator(host.op().name);
   problem.args_ = std::move(*args);
-  ROOFTILE_TRY(problem.upload_inputs());
+  ROOFTILE_TRY(problem.fill_inputs());
   return problem;
 }
 
 const std::string& DeviceProblem::slot_name(SlotDirection direction, std::size_t i) const {
   return slots_of(host_->op(), direction)[i]->name;
+}
+
+Status DeviceProblem::fill_inputs() {
+  return stream().device.kind == DeviceKind::cuda ? draw_inputs() : upload_inputs();
+}
+
+Status DeviceProblem::draw_inputs() {
+  const std::vector<InputPlan>& plans = host_->plan().inputs;
+  const Case& c = host_->the_case();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const auto count = static_cast<std::int64_t>(inputs_[i].bytes() / size_of(plans[i].dtype));
+    ROOFTILE_TRY(cuda::lab_kernels::fill_elements(stream(), inputs_[i].data(), plans[i].dtype, count, c.fill,
+                                                  c.seed, i));
+  }
+  if (host_->has_inputs()) return synchronize(stream());
+  std::vector<HostTensor> tensors;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    ROOFTILE_TRY_ASSIGN(HostTensor tensor, HostTensor::create(plans[i].dtype, plans[i].shape));
+    if (tensor.bytes() > 0) {
+      ROOFTILE_TRY(copy(stream(), tensor.data(), kCpu, inputs_[i].data(), stream().device, tensor.bytes()));
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  ROOFTILE_TRY(synchronize(stream()));
+  host_->set_inputs(std::move(tensors));
+  return {};
 }
 
 Status DeviceProblem::upload_inputs() {
@@ -194,7 +221,7 @@ Status DeviceProblem::restore() {
   for (const std::vector<GuardedBuffer>* buffers : {&inputs_, &outputs_}) {
     for (const GuardedBuffer& buffer : *buffers) ROOFTILE_TRY(buffer.set_guards(stream()));
   }
-  return upload_inputs();
+  return fill_inputs();
 }
 
 Result<HostTensor> DeviceProblem::download_output(std::size_t i) const {

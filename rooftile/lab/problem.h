@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rooftile/core/case.h"
@@ -16,7 +17,8 @@ namespace rooftile::lab {
 // Above this many bytes of tensors a case would keep the simulated SM busy for minutes: it is refused there.
 inline constexpr double kLargestSimulatedBytes = 64.0 * 1024 * 1024;
 
-// Made once per case and shared by all rungs. Inputs and reference are computed at the first call that asks.
+// Made once per case and shared by all rungs. Inputs and reference are computed at the first call that asks;
+// inputs that a GPU drew are taken from it.
 class HostProblem {
  public:
   // Checks the case against the operator's slots and against this machine's memory; allocates nothing.
@@ -29,6 +31,8 @@ class HostProblem {
   [[nodiscard]] double tensor_bytes() const { return tensor_bytes_; }  // of inputs and outputs together
 
   [[nodiscard]] Result<const std::vector<HostTensor>*> inputs();
+  [[nodiscard]] bool has_inputs() const { return inputs_.has_value(); }
+  void set_inputs(std::vector<HostTensor> tensors) { inputs_ = std::move(tensors); }
   [[nodiscard]] Result<const std::vector<Expected>*> expected();
 
  private:
@@ -72,6 +76,9 @@ class DeviceProblem {
   [[nodiscard]] Result<Scratch> make_scratch(const WorkspaceSpec& spec) const;  // the zeroed part is zero
 
  private:
+  // The GPU draws them itself; the others get the host's.
+  [[nodiscard]] Status fill_inputs();
+  [[nodiscard]] Status draw_inputs();
   [[nodiscard]] Status upload_inputs();
   HostProblem* host_ = nullptr;
   const DeviceProperties* properties_ = nullptr;

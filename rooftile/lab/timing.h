@@ -79,6 +79,7 @@ class Stopwatch {
     Event start;
     Event stop;
   };
+  void capture_all();
   [[nodiscard]] Status capture(std::size_t launch);
   [[nodiscard]] Status start_one(std::size_t launch) const;
   [[nodiscard]] Status time_one(std::size_t launch, EventPair& events) const;
@@ -90,7 +91,8 @@ class Stopwatch {
   TimeMode mode_ = TimeMode::stream_cold;
   std::vector<TimedLaunch> launches_;
   std::vector<Status> statuses_;
-  std::vector<GraphExec> graphs_;  // in graph modes, one per launch
+  std::vector<std::vector<GraphExec>> graphs_;  // in graph modes: a few of each launch, which take turns
+  std::size_t turn_ = 0;
   std::vector<EventPair> events_;  // the last pair is the padding's
   double longest_us_ = 0;          // of the launches of the last run
   CacheFlush flush_;

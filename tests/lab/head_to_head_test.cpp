@@ -36,7 +36,7 @@ TEST(HeadToHead, FindsWhichOfTwoIsFaster) {
   ASSERT_TRUE(faster.ok()) << faster.status().message();
   EXPECT_EQ(faster->verdict, Verdict::faster);
   EXPECT_NEAR(faster->ratio.median, 1.2, 0.1);
-  EXPECT_GE(faster->quads, 15);
+  EXPECT_GE(faster->quads, 30);
   EXPECT_EQ(faster->a.n, 2 * faster->quads);
   const Result<Duel> slower = duel(chain(36000), chain(30000));
   ASSERT_TRUE(slower.ok());
