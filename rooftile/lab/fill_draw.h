@@ -159,7 +159,8 @@ ROOFTILE_HOST_DEVICE void draw_group(T* elements, std::int64_t count, std::int64
       elements[at] = draw_integer<T>(w[i], fill);
     } else {
       const bool is_nan = fill == Fill::nan_at_last && at == count - 1;
-      elements[at] = is_nan ? nan_of<T>() : draw_float<T>(w[i * kWords], w[i * kWords + kWords - 1], fill);
+      const int first = i * kWords;
+      elements[at] = is_nan ? nan_of<T>() : draw_float<T>(w[first], w[first + kWords - 1], fill);
     }
   }
 }

@@ -5,7 +5,7 @@
 // from the first. The two kinds alternate by the sequence of Thue and Morse, so that a place in the quad
 // belongs to neither side. The verdict rests on the median of these ratios, so that up to half of the quads
 // may be disturbed; no difference below one step of the event clock is called one. The data are looked at
-// after 30, 60, 120 … quads; each look asks for a 99 % interval, so that all looks together are wrong in
+// after 60, 120, 240 … quads; each look asks for a 99 % interval, so that all looks together are wrong in
 // fewer than 5 of 100 comparisons of a launch with itself.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace rooftile::lab {
 
 struct DuelOptions {
   TimeMode mode = TimeMode::stream_cold;
-  int first_look = 30;  // quads, at least 10; doubled from look to look
+  int first_look = 60;  // quads, at least 10; doubled from look to look
   int max_quads = 480;
   double budget_s = 1.0;  // wall time, after which the next look is the last
   double confidence = 0.99;
