@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "rooftile/device/caller.h"
+#include "rooftile/device/shared_address.h"
 #include "rooftile/device/target.h"
 
 #if defined(ROOFTILE_SIM)
@@ -43,7 +44,7 @@ __device__ __forceinline__ void cp_async_or_zero(void* s_target, const void* g_s
   if (source_bytes > 0) detail::check_aligned("cp.async from global memory", g_source, kBytes, where);
   detail::issue_async_copy({s_target, g_source, kBytes, source_bytes}, where);
 #else
-  const auto s_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(s_target));
+  const std::uint32_t s_address = shared_address(s_target);
 #define ROOFTILE_CP_ASYNC(cache, prefetch)                                                          \
   asm volatile("cp.async." cache ".shared.global" prefetch " [%0], [%1], %2, %3;" ::"r"(s_address), \
                "l"(g_source), "n"(kBytes), "r"(source_bytes)                                        \
