@@ -17,7 +17,7 @@ constexpr int kBlock = 256;
 
 // Block b reads vectors [b * read_part, ...) and writes [b * write_part, ...): the mix is the same all along,
 // and neither part exceeds a tile.
-template <LoadPolicy kLoads, int kVectorsPerThread, bool kStreamingStores, bool kReads, bool kWrites>
+template <LoadPolicy kLoads, int kVectorsPerThread, StorePolicy kStores, bool kReads, bool kWrites>
 __global__ void __launch_bounds__(kBlock)
     stream_kernel(const uint4* __restrict__ g_source, std::int64_t read_vectors, std::int64_t read_part,
                   uint4* __restrict__ g_target, std::int64_t write_vectors, std::int64_t write_part,
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
     for (int i = 0; i < kVectorsPerThread; ++i) {
       const std::int64_t at = first + i * kBlock + static_cast<int>(threadIdx.x);
-      if (at < last) r_values[i] = load_16_bytes<kLoads>(g_source + at);
+      if (at < last) r_values[i] = load<kLoads>(g_source + at);
     }
   }
   if constexpr (kWrites) {
@@ -39,12 +39,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
     for (int i = 0; i < kVectorsPerThread; ++i) {
       const std::int64_t at = first + i * kBlock + static_cast<int>(threadIdx.x);
-      if (at < last) {
-        if constexpr (kStreamingStores)
-          __stcs(g_target + at, r_values[i]);
-        else
-          g_target[at] = r_values[i];
-      }
+      if (at < last) store<kStores>(g_target + at, r_values[i]);
     }
   }
   if constexpr (kReads) {
@@ -64,7 +59,7 @@ struct StreamSides {
   uint4* sink;
 };
 
-template <LoadPolicy kLoads, int kVectorsPerThread, bool kStreamingStores>
+template <LoadPolicy kLoads, int kVectorsPerThread, StorePolicy kStores>
 Status stream_once(StreamRef stream, const StreamSides& sides) {
   constexpr std::int64_t kTile = std::int64_t{kBlock} * kVectorsPerThread;
   const std::int64_t larger = sides.reads > sides.writes ? sides.reads : sides.writes;
@@ -73,10 +68,9 @@ Status stream_once(StreamRef stream, const StreamSides& sides) {
   const std::int64_t read_part = (sides.reads + blocks - 1) / blocks;
   const std::int64_t write_part = (sides.writes + blocks - 1) / blocks;
   if (blocks > 0x7FFFFFFF) return unsupported("the streaming bound covers up to 2^31 blocks of 8 KiB");
-  auto* kernel = sides.reads == 0 ? &stream_kernel<kLoads, kVectorsPerThread, kStreamingStores, false, true>
-                 : sides.writes == 0
-                     ? &stream_kernel<kLoads, kVectorsPerThread, kStreamingStores, true, false>
-                     : &stream_kernel<kLoads, kVectorsPerThread, kStreamingStores, true, true>;
+  auto* kernel = sides.reads == 0    ? &stream_kernel<kLoads, kVectorsPerThread, kStores, false, true>
+                 : sides.writes == 0 ? &stream_kernel<kLoads, kVectorsPerThread, kStores, true, false>
+                                     : &stream_kernel<kLoads, kVectorsPerThread, kStores, true, true>;
   const LaunchConfig config{
       .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream};
   return launch(kernel, config, sides.source, sides.reads, read_part, sides.target, sides.writes, write_part,
@@ -97,13 +91,13 @@ Status stream_bound_cuda(StreamRef stream, StreamAccess access, const void* sour
                           static_cast<std::int64_t>(target_bytes / sizeof(uint4)), static_cast<uint4*>(sink)};
   switch (access) {
     case StreamAccess::cached_x4:
-      return stream_once<LoadPolicy::cached, 4, false>(stream, sides);
+      return stream_once<LoadPolicy::cached, 4, StorePolicy::cached>(stream, sides);
     case StreamAccess::no_allocate_x4:
-      return stream_once<LoadPolicy::no_allocate, 4, false>(stream, sides);
+      return stream_once<LoadPolicy::no_allocate, 4, StorePolicy::cached>(stream, sides);
     case StreamAccess::no_allocate_x2:
-      return stream_once<LoadPolicy::no_allocate, 2, false>(stream, sides);
+      return stream_once<LoadPolicy::no_allocate, 2, StorePolicy::cached>(stream, sides);
     case StreamAccess::streaming_stores_x4:
-      return stream_once<LoadPolicy::no_allocate, 4, true>(stream, sides);
+      return stream_once<LoadPolicy::no_allocate, 4, StorePolicy::streaming>(stream, sides);
   }
   return internal_error("unknown access of the streaming bound");
 }
