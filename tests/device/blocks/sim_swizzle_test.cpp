@@ -1,5 +1,9 @@
 // The proof that the swizzles have no bank conflicts: the banks of a warp's accesses, counted. The functions
 // are constexpr and the same on every target; each pattern is counted without the swizzle too.
+//
+// The count agrees with ncu on an H200 (l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld of
+// swizzle_test's TransposesATile): 0 with the swizzle; 224 without, where the compiler reads 16 bytes per
+// lane: 8 requests of 4 phases, each 8 deep and so 7 cycles too long.
 #include <gtest/gtest.h>
 
 #include "rooftile/device/swizzle.h"
