@@ -41,6 +41,9 @@ rooftile_add_script_test(quality.layers COMMAND ${PROJECT_SOURCE_DIR}/tools/chec
 rooftile_add_script_test(quality.layers_can_fail COMMAND ${tests_dir}/quality/layers_can_fail)
 rooftile_add_script_test(quality.source_digest COMMAND ${tests_dir}/quality/source_digest_test)
 rooftile_add_script_test(quality.rt COMMAND ${tests_dir}/quality/rt_test)
+rooftile_add_script_test(quality.device_record COMMAND ${tests_dir}/quality/device_record_test)
+# No rung stands on a wrapper that no GPU has tested.
+rooftile_add_script_test(quality.wrappers COMMAND ${PROJECT_SOURCE_DIR}/tools/check_wrappers)
 rooftile_add_script_test(quality.gpu_record COMMAND ${tests_dir}/quality/gpu_record_test)
 # The tables of the READMEs are what the records give.
 rooftile_add_script_test(quality.tables COMMAND rooftile_cli table --check --root ${PROJECT_SOURCE_DIR})
