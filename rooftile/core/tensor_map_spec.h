@@ -14,7 +14,8 @@
 // Elements of the box outside the tensor are filled on the way in and not written on the way out; they count
 // as bytes of the tile all the same. What an H200 does, and the manual does not say
 // (tests/device/sm90a_tma_tests.h):
-//   - A box starts at a multiple of 16 bytes in dimension 0; anything else is an illegal instruction.
+//   - A box starts at a multiple of 16 bytes in dimension 0, and for a store or a reduction not before the
+//     tensor in any dimension; anything else is an illegal instruction.
 //   - Loads fill from the first element outside. Stores and reductions write whole 16-byte chunks: where
 //     extents[0] ends within one, the padding of the row up to the chunk's end is overwritten.
 //   - NaN is the 16-bit pattern 0x7ff7, repeated.

@@ -93,9 +93,16 @@ void check(const char* operation, const Tile& tile, const void* s_tile, std::sou
 
 void check_outbound(const char* operation, const Tile& tile, const void* s_tile, std::source_location where) {
   check(operation, tile, s_tile, where);
-  for (const int stride : tile.spec.element_strides) {
-    // On an H200 an illegal instruction where such a box of rank 3 crosses an edge.
-    if (stride != 1) fail_copy(operation, "a tensor map with element strides serves loads alone", where);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(tile.rank); ++d) {
+    if (tile.at[d] < 0) {  // an illegal instruction on an H200
+      fail_copy(operation,
+                "the box must not start before the tensor, at " + std::to_string(tile.at[d]) +
+                    " of dimension " + std::to_string(d),
+                where);
+    }
+    if (tile.spec.element_strides[d] != 1) {
+      fail_copy(operation, "a tensor map with element strides serves loads alone", where);
+    }
   }
 }
 

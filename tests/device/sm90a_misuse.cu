@@ -112,6 +112,9 @@ __global__ void misuse_kernel(Misuse misuse, const __grid_constant__ TensorMap m
     case Misuse::box_off_16_bytes:
       tma_load(s_data, map, {-2, 0}, &s_full);
       break;
+    case Misuse::store_before_the_tensor:
+      tma_store(map, {0, -1}, s_data);
+      break;
     case Misuse::not_shared_memory:
       bulk_load(g_out, g_in, kBytes, &s_full);
       break;

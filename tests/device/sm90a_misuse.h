@@ -34,6 +34,7 @@ enum class Misuse {
   tile_larger_than_shared_memory,
   coordinates_of_another_rank,
   box_off_16_bytes,
+  store_before_the_tensor,
   not_shared_memory,
   store_async_alone,
   rank_outside_the_cluster,

@@ -118,6 +118,8 @@ TEST_P(Sm90aMisuse, Alignment) {
   expect_failure(Misuse::odd_bulk_size, {"the size must be a positive multiple of 16 bytes, not 24"});
   expect_failure(Misuse::box_off_16_bytes, {"tma_load: the box must start at a multiple of 16 bytes in "
                                             "dimension 0, not at element -2 of 4 bytes"});
+  expect_failure(Misuse::store_before_the_tensor,
+                 {"tma_store: the box must not start before the tensor, at -1 of dimension 1"});
   expect_failure(Misuse::misaligned_tile,
                  {"tma_load: the shared-memory address must be aligned to 256 bytes, and is 16 bytes past"});
   expect_failure(Misuse::tile_off_the_swizzles_repeat,

