@@ -1,0 +1,63 @@
+#include "rooftile/ops/transpose/transpose_ref.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "rooftile/ops/transpose/transpose.h"
+
+namespace rooftile {
+namespace {
+
+// The definition; in strips of 64 columns, because 2^31 elements one by one down the columns of out take
+// minutes.
+template <class Copy>
+void for_each_place(std::int64_t matrices, std::int64_t m, std::int64_t n, Copy copy_item) {
+  constexpr std::int64_t kStrip = 64;
+  for (std::int64_t b = 0; b < matrices; ++b) {
+    for (std::int64_t first = 0; first < n; first += kStrip) {
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t j = first; j < std::min(n, first + kStrip); ++j) {
+          copy_item((b * n + j) * m + i, (b * m + i) * n + j);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Expected>> transpose_reference(const Case& c, std::span<const HostTensor> inputs) {
+  const HostTensor& in = inputs[0];
+  const TensorSpec spec{in.dtype(), in.shape()};
+  ROOFTILE_TRY_ASSIGN(const std::vector<TensorSpec> outputs,
+                      transpose_operator().infer_outputs(std::span(&spec, 1), c.params));
+  const bool packed = c.params.get_bool("packed");
+  const int row = in.shape().rank() - (packed ? 3 : 2);
+  const std::int64_t m = in.shape()[row];
+  const std::int64_t n = in.shape()[row + 1];
+  const std::int64_t units = packed ? in.shape()[row + 2] : 1;  // elements that move as one
+  const std::int64_t matrices = in.numel() == 0 ? 0 : in.numel() / (m * n * units);
+
+  Expected expected;
+  ROOFTILE_TRY_ASSIGN(expected.exact,
+                      HostTensor::create(is_float(in.dtype()) ? DType::f64 : in.dtype(), outputs[0].shape));
+  if (is_float(in.dtype())) {
+    for_each_place(matrices, m, n, [&](std::int64_t to, std::int64_t from) {
+      for (std::int64_t u = 0; u < units; ++u) expected.exact.set(to * units + u, in.at(from * units + u));
+    });
+  } else {
+    const std::size_t bytes = static_cast<std::size_t>(units) * size_of(in.dtype());
+    for_each_place(matrices, m, n, [&](std::int64_t to, std::int64_t from) {
+      std::memcpy(static_cast<char*>(expected.exact.data()) + static_cast<std::size_t>(to) * bytes,
+                  static_cast<const char*>(in.data()) + static_cast<std::size_t>(from) * bytes, bytes);
+    });
+  }
+  expected.factor = 0.0;
+  expected.floor = 0.0;
+  expected.rule = "exact: elements are moved";
+  std::vector<Expected> all;
+  all.push_back(std::move(expected));
+  return all;
+}
+
+}  // namespace rooftile
