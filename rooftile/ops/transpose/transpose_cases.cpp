@@ -47,6 +47,8 @@ void add_edges(std::vector<Case>& cases, DType dtype) {
       // Rows of whole vectors: one, a tile's and its neighbours'.
       matrix_of(vector, vector), matrix_of(9 * vector, 7 * vector), matrix_of(16 * vector, 16 * vector),
       matrix_of(17 * vector, 33 * vector),
+      // Rows of in begin within a burst of DRAM, rows of out do not: blocks in the other order.
+      matrix_of(320, 328),
       // Long and short.
       matrix_of(3, 1025), matrix_of(1025, 3), matrix_of(4, 4096), matrix_of(4096, 4), matrix_of(16, 513),
       matrix_of(513, 16), matrix_of(2, 100000 / static_cast<std::int64_t>(size_of(dtype))),

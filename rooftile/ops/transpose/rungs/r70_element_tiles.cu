@@ -13,8 +13,11 @@
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {
 namespace {
 
+constexpr int kResidentThreads = 2048;  // of an SM: each has 32 registers
+
 template <class Mover>
-__global__ void __launch_bounds__(Mover::kThreads) element_tiles_kernel(Matrices a, TileGrid grid) {
+__global__ void __launch_bounds__(Mover::kThreads, kResidentThreads / Mover::kThreads)
+    element_tiles_kernel(Matrices a, TileGrid grid) {
   __shared__ __align__(16) unsigned char s_tile[Mover::kSharedBytes];
   const Tile tile = place_tile<Mover::kTileM, Mover::kTileN>(a, grid, Mover::kItemBytes);
   Mover mover;

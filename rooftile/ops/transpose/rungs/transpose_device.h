@@ -66,7 +66,10 @@ struct Tile {
 struct TileGrid {
   unsigned m_tiles;
   unsigned n_tiles;
+  bool along_rows;  // the order of the blocks: see tile_place
 };
+
+inline constexpr std::int64_t kBurstBytes = 64;  // what DRAM brings at once
 
 inline constexpr std::int64_t kMaxBlocks = 2147483647;
 
@@ -78,7 +81,8 @@ Result<TileGrid> tile_grid(const Geometry& g) {
   if (m_tiles > kMaxBlocks / n_tiles || m_tiles * n_tiles > kMaxBlocks / g.batch.count) {
     return unsupported("more than 2^31 - 1 tiles: transpose the batch in parts");
   }
-  return TileGrid{static_cast<unsigned>(m_tiles), static_cast<unsigned>(n_tiles)};
+  return TileGrid{static_cast<unsigned>(m_tiles), static_cast<unsigned>(n_tiles),
+                  g.in_row % kBurstBytes != 0 && g.out_row % kBurstBytes == 0};
 }
 
 inline unsigned tile_blocks(const TileGrid& grid, const Geometry& g) {
@@ -97,7 +101,9 @@ __device__ __forceinline__ Tile tile_at(const Matrices& a, const MatrixPair& pai
 
 // Which tile of which matrix a block takes. Blocks walk down the columns of in, which are the rows of out:
 // those that run together write next to each other. DRAM minds scattered writes more than scattered reads
-// (f32 16384^2 on an H200: 0.985 of the bound against 0.968 the other way round).
+// (f32 16384^2 on an H200: 0.985 of the bound against 0.968 the other way round). Where rows of in, and not
+// those of out, begin within a burst of DRAM, neighbouring tiles of in share bursts, and blocks walk along
+// the rows, so that both find them in L2 (f32 100000 x 1000: 0.89 against 0.75).
 struct TilePlace {
   unsigned matrix;
   unsigned m_tile;
@@ -106,7 +112,9 @@ struct TilePlace {
 __device__ __forceinline__ TilePlace tile_place(const TileGrid& grid) {
   const unsigned tiles = grid.m_tiles * grid.n_tiles;
   const unsigned tile = blockIdx.x % tiles;
-  return {blockIdx.x / tiles, tile % grid.m_tiles, tile / grid.m_tiles};
+  const unsigned matrix = blockIdx.x / tiles;
+  if (grid.along_rows) return {matrix, tile / grid.n_tiles, tile % grid.n_tiles};
+  return {matrix, tile % grid.m_tiles, tile / grid.m_tiles};
 }
 
 template <int kTileM, int kTileN>
