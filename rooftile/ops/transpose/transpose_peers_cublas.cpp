@@ -23,7 +23,7 @@ class Handle {
   ~Handle() {
     if (handle_ != nullptr) cublasDestroy(handle_);
   }
-  Handles(const Handle&) = delete;
+  Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   cublasStatus_t get(int device, cublasHandle_t& handle) {
     if (handle_ != nullptr && device_ != device) {
