@@ -10,8 +10,6 @@
 namespace rooftile {
 namespace {
 
-using transpose_plan::Geometry;
-
 constexpr DTypeSet kDTypes = {DType::f64,    DType::f32, DType::f16, DType::bf16, DType::f8e4m3,
                               DType::f8e5m2, DType::i8,  DType::i16, DType::i32,  DType::i64,
                               DType::u8,     DType::u16, DType::u32, DType::u64};

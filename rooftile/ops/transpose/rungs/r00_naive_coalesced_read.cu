@@ -1,9 +1,10 @@
 // Rung 0, naive_coalesced_read: a thread per element.
 //
 // Idea       neighbouring lanes read neighbours of a row; what they write is a column, every word in a row of
-// its own. Limits     4-byte items in rows. Bottleneck a warp's store touches 32 sectors of 32 bytes for 4
-// bytes of each: 8 times the traffic to L2, and where
-//            L2 cannot hold them until their neighbours come, to DRAM.
+//            its own.
+// Limits     4-byte items in rows.
+// Bottleneck a warp's store touches 32 sectors of 32 bytes for 4 bytes of each: 8 times the traffic to L2,
+//            and where L2 cannot hold them until their neighbours come, to DRAM.
 // Source     Ruetsch and Micikevicius 2009, naive transpose.
 #include "rooftile/ops/transpose/rungs/lesson_tile.h"
 

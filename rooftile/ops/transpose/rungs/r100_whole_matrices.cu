@@ -1,11 +1,9 @@
 // Rung 100, whole_matrices: a batch of small matrices, many per block.
 //
 // Idea       matrices that lie one behind the other are a contiguous piece on both sides: a block moves as
-// many as fill
-//            it, and picks every 16 bytes of out together in shared memory.
+//            many as fill it, and picks every 16 bytes of out together in shared memory.
 // Change     the places are exchanged within matrices of any shape, not of a tile: nothing hangs over an
-// edge.
-//            In place as well: a block has read its matrices before it writes them.
+//            edge. In place as well: a block has read its matrices before it writes them.
 // Limits     in and out without gaps between rows and between matrices, of at most 8 KiB each.
 // Bottleneck DRAM; shared memory, which is reached item by item, where items are small.
 #include "rooftile/ops/transpose/rungs/contiguous_piece.h"

@@ -2,8 +2,7 @@
 //
 // Idea       neighbouring lanes write neighbours of a row; what they read is a column.
 // Change     lanes along m in place of n. Reads of part of a sector can be served from L1 and L2 when the
-// neighbours
-//            come; stores of part of a sector cannot.
+//            neighbours come; stores of part of a sector cannot.
 // Limits     4-byte items in rows.
 // Bottleneck a warp's load touches 32 sectors.
 // Source     Ruetsch and Micikevicius 2009, naive transpose.

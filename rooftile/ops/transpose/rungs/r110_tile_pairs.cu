@@ -1,8 +1,7 @@
 // Rung 110, tile_pairs: square matrices in place.
 //
 // Idea       a block takes a tile and its mirror image, has read both before it writes either, and so needs
-// no second
-//            matrix. No other block touches the two.
+//            no second matrix. No other block touches the two.
 // Change     two tiles per block; blocks below the diagonal have nothing to do.
 // Limits     square matrices with rows; in place or not.
 // Bottleneck DRAM: half the traffic of a matrix's copy goes against the order of the rows.

@@ -1,11 +1,9 @@
 // Rung 120, strided_items: any strides.
 //
 // Idea       a thread per item computes both addresses from the item's number, m fastest: where out has rows,
-// stores
-//            are coalesced.
+//            stores are coalesced.
 // Change     serves what no other rung does: items that are not neighbours, or not aligned to their size; in
-// place,
-//            the thread of the upper item of a pair exchanges both.
+//            place, the thread of the upper item of a pair exchanges both.
 // Limits     none.
 // Bottleneck sectors of which one item is used.
 #include "rooftile/ops/transpose/rungs/transpose_device.h"

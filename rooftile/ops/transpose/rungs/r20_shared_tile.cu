@@ -1,8 +1,7 @@
 // Rung 20, shared_tile: turn the tile where turning is cheap.
 //
 // Idea       a tile goes into shared memory by rows and comes out by columns: both sides of global memory see
-// whole
-//            rows.
+//            whole rows.
 // Change     every global access fills its 128 bytes; one barrier.
 // Limits     4-byte items in rows.
 // Bottleneck a column of a 32-word pitch lies in one bank: the 32 lanes of a load take turns.

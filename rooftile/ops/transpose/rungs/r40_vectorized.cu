@@ -1,14 +1,13 @@
 // Rung 40, vectorized: more bytes per instruction, more of them on the way.
 //
 // Idea       16-byte loads and stores of global memory, four independent loads per thread, a tile of 64 x 64:
-// rows of
-//            256 bytes on both sides.
+//            rows of 256 bytes on both sides.
 // Change     a quarter of the global accesses. Shared memory is still reached word by word, because a vector
-// that goes
-//            in along a row comes out as four rows.
+//            that goes in along a row comes out as four rows.
 // Limits     4-byte items in rows that 16-byte accesses cover exactly.
 // Bottleneck shared memory: eight accesses per vector, and banks that two lanes share (the stride of four
-// words). Source     Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
+//            words).
+// Source     Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access" (2013).
 #include "rooftile/ops/transpose/rungs/transpose_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {

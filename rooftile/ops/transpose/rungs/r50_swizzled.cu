@@ -1,12 +1,14 @@
 // Rung 50, swizzled: 16 bytes everywhere.
 //
 // Idea       a thread turns a square of items in registers, so that what goes into shared memory are vectors
-// of the
-//            transposed tile; an exclusive or of the chunk's number with the block's keeps the banks apart
-//            without padding, which would misalign the vectors.
+//            of the transposed tile; an exclusive or of the chunk's number with the block's keeps the banks
+//            apart without padding, which would misalign the vectors.
 // Change     16-byte accesses to shared memory, too, two per vector in place of eight; items of 1 to 16
-// bytes. Limits     rows that 16-byte accesses cover exactly. Bottleneck DRAM. Source     the exclusive or:
-// CUTLASS's swizzles, and TMA's, see device/swizzle.h; byte permutations: PTX ISA, prmt.
+//            bytes.
+// Limits     rows that 16-byte accesses cover exactly.
+// Bottleneck DRAM.
+// Source     the exclusive or: CUTLASS's swizzles, and TMA's, see device/swizzle.h; byte permutations: PTX
+//            ISA, prmt.
 #include "rooftile/ops/transpose/rungs/vector_tile.h"
 
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {

@@ -1,13 +1,11 @@
 // Rung 70, element_tiles: rows that start anywhere.
 //
 // Idea       item by item on both sides, as padded_tile does it, but with many loads of a thread on the way
-// at once and
-//            no test per item in whole tiles.
+//            at once and no test per item in whole tiles.
 // Change     no vectors, hence no alignment; padding in place of the exclusive or.
 // Limits     rows without gaps, items aligned to their size.
 // Bottleneck L2: a warp's 128 bytes lie across five sectors, and two of a store's are written in part; for
-// items of 1
-//            and 2 bytes, instructions.
+//            items of 1 and 2 bytes, instructions.
 #include "rooftile/ops/transpose/rungs/element_tile.h"
 
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {

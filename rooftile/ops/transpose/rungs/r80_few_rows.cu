@@ -1,8 +1,7 @@
 // Rung 80, few_rows: a matrix of a few long rows, whose transpose is a list of short ones.
 //
 // Idea       a stretch of columns of all rows makes one contiguous piece of out: it is put together in shared
-// memory,
-//            rows read side by side, and leaves as it lies, by 16-byte stores.
+//            memory, rows read side by side, and leaves as it lies, by 16-byte stores.
 // Change     a tile as high as the matrix in place of one that is mostly outside it.
 // Limits     out without gaps between its rows, which have at most 64 bytes.
 // Bottleneck DRAM; an even number of rows makes lanes meet in a bank.

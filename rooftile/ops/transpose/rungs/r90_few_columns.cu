@@ -1,8 +1,7 @@
 // Rung 90, few_columns: a list of short rows, whose transpose is a few long ones.
 //
 // Idea       few_rows the other way round: a contiguous piece of in goes into shared memory as it lies, by
-// 16-byte
-//            loads, and the columns are picked out of it.
+//            16-byte loads, and the columns are picked out of it.
 // Change     rows of out are written side by side.
 // Limits     in without gaps between its rows, which have at most 64 bytes.
 // Bottleneck DRAM; an even number of columns makes lanes meet in a bank.
