@@ -2,8 +2,6 @@
 // padded, so that columns reach all banks.
 #pragma once
 
-#include <type_traits>
-
 #include "rooftile/ops/transpose/rungs/transpose_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {
@@ -84,12 +82,29 @@ struct ElementTile {
   }
 };
 
-// Long rows of out, written by many threads at once: sectors that two warps or two blocks share are complete
-// before they leave L2. f32 4097 x 8191 on an H200, cold, of the bound: 0.89 by 128 x 64 and 1024 threads,
-// 0.79 by 64 x 64 and 512, 0.70 by 64 x 64 and 256. Nothing bypasses L1: a warp's loads share sectors with
-// the next one's (0.74 where they do).
+// 4-byte items: long rows of out, written by many threads at once, so that sectors that two warps or two
+// blocks share are complete before they leave L2. f32 4097 x 8191 on an H200, cold, of the bound: 0.89 by 128
+// x 64 and 1024 threads, 0.79 by 64 x 64 and 512, 0.70 by 64 x 64 and 256. Smaller items are bound by
+// instructions, and 256 threads are better (bf16 16384^2 0.79 against 0.70, u8 0.58 against 0.42); larger
+// ones fill sectors anyway. Nothing bypasses L1: a warp's loads share sectors with the next one's (0.74 where
+// they do).
 template <int kItemBytes>
-using ElementTileFor = std::conditional_t<(kItemBytes <= 4), ElementTile<kItemBytes, 128, 64, 1024>,
-                                          ElementTile<kItemBytes, 32, 32, 256>>;
+struct ElementTileShape {
+  using type = ElementTile<kItemBytes, 32, 32, 256>;
+};
+template <>
+struct ElementTileShape<1> {
+  using type = ElementTile<1, 64, 64, 256>;
+};
+template <>
+struct ElementTileShape<2> {
+  using type = ElementTile<2, 64, 64, 256>;
+};
+template <>
+struct ElementTileShape<4> {
+  using type = ElementTile<4, 128, 64, 1024>;
+};
+template <int kItemBytes>
+using ElementTileFor = typename ElementTileShape<kItemBytes>::type;
 
 }  // namespace rooftile::ROOFTILE_TARGET::transpose_rungs
