@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""torch_peers.py OPERATOR --shape m=8192,n=8192 --dtype f32 [--json FILE] [--rounds 50]
+"""torch_peers.py OPERATOR --shape m=8192,n=8192 --dtype f32 --json FILE [--append] [--rounds 50]
 
-Times what torch does for an operator, on the operator's shape, and prints a record of `rooftile ladder`'s form. It is
-another process than ours: the rows are not interleaved with our rungs, so the record says so ("process": "other") and
-brings torch's own copy of the same bytes as its bound. Caches are flushed before every launch, as in stream-cold.
+Times what torch does for an operator, on the operator's shape, and writes a record that `rooftile ladder --peer-json`
+shows beside our rungs (docs/measuring.md, "Peers of other processes"): its launches do not take turns with ours, so it
+has neither ratio nor verdict. Caches are flushed before every launch, as in stream-cold. --append keeps the other
+cases that FILE holds. tools/gpu_record looks for OUT/<operator>_other_process.json.
 
 Exit codes: 0 done; 1 the result was wrong; 2 the call is wrong; 3 no torch or no GPU.
 """
 import argparse
 import json
-import math
+import os
 import statistics
 import sys
 
@@ -58,7 +59,8 @@ def transpose(torch, shape, dtype):
     return source, target, lambda: target.copy_(source.transpose(-1, -2)), verify
 
 
-OPERATORS = {"transpose": transpose}
+# What makes the call, and the parameters of the case that it stands for.
+OPERATORS = {"transpose": (transpose, {"packed": False})}
 
 
 def time_interleaved(torch, launches, rounds):
@@ -82,15 +84,18 @@ def time_interleaved(torch, launches, rounds):
     return samples
 
 
-def row(rung, kind, samples, gigabytes, bound_us, **fields):
-    quarters = statistics.quantiles(samples, n=4)
-    median = statistics.median(samples)
-    return {
-        "rung": rung, "kind": kind, "device": "cuda:0", "chosen": False, "process": "other",
-        "time_us": {"median": round(median, 3), "iqr": round(quarters[2] - quarters[0], 3), "n": len(samples),
-                    "mode": "stream-cold", "samples": [float(f"{s:.4g}") for s in samples]},
-        "gbps": round(gigabytes / (median * 1e-6), 1), "bound_fraction": round(bound_us / median, 4), **fields,
-    }  # fmt: skip
+def read_results(path, operator):
+    """The results of other cases, where the file is there."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            record = json.load(file)
+    except FileNotFoundError:
+        return []
+    except ValueError:
+        fail(2, f"{path} holds no JSON")
+    if record.get("schema") != 1 or record.get("operator") != operator:
+        fail(2, f"{path} is no record of {operator}")
+    return record["results"]
 
 
 def main():
@@ -98,9 +103,12 @@ def main():
     parser.add_argument("operator", choices=sorted(OPERATORS))
     parser.add_argument("--shape", required=True)
     parser.add_argument("--dtype", default="f32", choices=sorted(DTYPES))
-    parser.add_argument("--json", default="-")
+    parser.add_argument("--json", required=True)
+    parser.add_argument("--append", action="store_true")
     parser.add_argument("--rounds", type=int, default=50)
     arguments = parser.parse_args()
+    shape = parse_shape(arguments.shape)
+    kept = read_results(arguments.json, arguments.operator) if arguments.append else []
     try:
         import torch  # found, not demanded
     except ImportError:
@@ -108,43 +116,41 @@ def main():
     if not torch.cuda.is_available():
         fail(3, "torch finds no GPU here")
 
-    shape = parse_shape(arguments.shape)
-    source, target, launch, verify = OPERATORS[arguments.operator](torch, shape, getattr(torch, DTYPES[arguments.dtype]))
+    make, params = OPERATORS[arguments.operator]
+    source, target, launch, verify = make(torch, shape, getattr(torch, DTYPES[arguments.dtype]))
     launch()
-    verified = verify()
+    if not verify():
+        fail(1, "torch's result is wrong")
     twin = torch.empty_like(source)
-    ours, copies = time_interleaved(torch, [launch, lambda: twin.copy_(source)], arguments.rounds)
-    read, written = source.nbytes, target.nbytes
-    gigabytes = (read + written) * 1e-9
-    bound_us = statistics.median(copies)
+    samples, copies = time_interleaved(torch, [launch, lambda: twin.copy_(source)], arguments.rounds)
+    # Where the case's keys are more or less than what rooftile prints, the row finds no place in its table.
+    case = {"shape": shape, "dtype": arguments.dtype, "params": params}
+    result = {
+        "mode": "stream-cold",
+        "case": case,
+        "command": " ".join(["tools/torch_peers.py", *sys.argv[1:]]),
+        "gpu": torch.cuda.get_device_name(0),
+        "copy_us": statistics.median(copies),  # torch's own copy of the same bytes, in turns with its transposition
+        "rows": [{
+            "rung": "torch", "kind": "peer", "status": "ok", "verified": True,
+            "reason": f"torch {torch.__version__}, another process",
+            "time_us": {"median": statistics.median(samples), "n": len(samples),
+                        "samples": [float(f"{sample:.4g}") for sample in samples]},
+        }],
+    }  # fmt: skip
     record = {
         "schema": 1,
         "operator": arguments.operator,
-        "machine": {"gpu": torch.cuda.get_device_name(0), "torch": torch.__version__, "cuda": torch.version.cuda},
-        "process": "other",
-        "command": " ".join(["tools/torch_peers.py", *sys.argv[1:]]),
-        "results": [{
-            "case": {"shape": shape, "dtype": arguments.dtype, "params": {}, "bytes": read + written, "flops": 0},
-            "rows": [
-                row("torch", "peer", ours, gigabytes, bound_us, status="ok" if verified else "failed",
-                    verified=verified, reason="other process: not interleaved with our rungs"),
-                row("torch_copy", "bound", copies, gigabytes, bound_us, status="ok", verified=False,
-                    reason="torch's copy of the same bytes"),
-            ],
-        }],
-    }  # fmt: skip
-    if arguments.json == "-":
-        json.dump(record, sys.stdout)
-        print()
-    else:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(record, file)
-            file.write("\n")
-        for line in record["results"][0]["rows"]:
-            print(f"{line['rung']:<12} {line['time_us']['median']:10.2f} us {line['gbps']:8.0f} GB/s"
-                  f" {line['bound_fraction']:6.3f} of torch's copy")  # fmt: skip
-    if not verified or math.isnan(bound_us):
-        fail(1, "torch's result is wrong")
+        "results": [other for other in kept if other["case"] != case] + [result],
+    }
+    partial = f"{arguments.json}.partial"
+    with open(partial, "w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1)
+        file.write("\n")
+    os.replace(partial, arguments.json)
+    median = statistics.median(samples)
+    print(f"torch {arguments.operator} {arguments.shape} {arguments.dtype}: {median:.2f} us,"
+          f" {(source.nbytes + target.nbytes) / median * 1e-3:.0f} GB/s, {result['copy_us'] / median:.3f} of its copy")  # fmt: skip
 
 
 if __name__ == "__main__":
