@@ -18,6 +18,7 @@ struct VerifyCommand {
   std::vector<std::string> rungs;
   std::string device;
   std::string tier;
+  int every = 1;
   std::string sim_order;
   std::string json;
 };
@@ -69,6 +70,7 @@ Result<lab::VerifyReport> check(Session& session, const VerifyCommand& call) {
   if (!call.tier.empty()) {
     ROOFTILE_TRY_ASSIGN(options.largest, parse_tier(call.tier));
   }
+  options.every = call.every;
   options.sim_order = call.sim_order;
   lab::Progress progress;
   options.on_check = [&progress](const lab::CheckResult& result, int done) {
@@ -132,6 +134,9 @@ void add_verify(CLI::App& app, Session& session) {
       ->type_name("DEVICE");
   command->add_option("--tier", call->tier, "the largest cases to run: quick, full or huge")
       ->type_name("TIER");
+  command->add_option("--every", call->every, "only every so many-th case, a sample for slow builds")
+      ->check(CLI::PositiveNumber)
+      ->type_name("COUNT");
   command
       ->add_option("--sim-order", call->sim_order,
                    "lane order of the simulated SM: forward, reversed or random:SEED")

@@ -149,6 +149,26 @@ std::string row_line(const RecordRow& row, bool has_peer) {
   return line + "\n";
 }
 
+// "a, b (skipped: why); c (failed: why)": rows of the same reason together, in the order of the first.
+std::string absent_rows(const Record& record) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // reason, the rungs that have it
+  for (const RecordRow& row : record.rows) {
+    if (row.timed) continue;
+    const std::string reason =
+        fmt::format("{}: {}", row.status, row.reason.empty() ? "no reason recorded" : row.reason);
+    const auto same = [&reason](const auto& known) { return known.first == reason; };
+    const auto at = std::find_if(reasons.begin(), reasons.end(), same);
+    if (at == reasons.end())
+      reasons.emplace_back(reason, row.rung);
+    else
+      at->second += ", " + row.rung;
+  }
+  std::string text;
+  for (const auto& [reason, rungs] : reasons)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", rungs, reason);
+  return text;
+}
+
 std::string record_table(const Record& record, std::string_view digest) {
   std::string text =
       fmt::format("**{}** on {}: {}, {} read, {} written; `{}`, commit {}\n\n", cell(record.case_name),
@@ -161,15 +181,10 @@ std::string record_table(const Record& record, std::string_view digest) {
   const std::string peer = peer_of(record);
   text += fmt::format("| rung | time | GB/s | of bound |{}\n|---|--:|--:|--:|{}\n",
                       peer.empty() ? "" : fmt::format(" vs {} |", cell(peer)), peer.empty() ? "" : "--:|");
-  std::string absent;
   for (const RecordRow& row : record.rows) {
-    if (row.timed) {
-      text += row_line(row, !peer.empty());
-    } else {
-      absent += fmt::format("{}{} ({}: {})", absent.empty() ? "" : "; ", row.rung, row.status,
-                            row.reason.empty() ? "no reason recorded" : row.reason);
-    }
+    if (row.timed) text += row_line(row, !peer.empty());
   }
+  const std::string absent = absent_rows(record);
   if (!absent.empty()) text += fmt::format("\nWithout a time: {}.\n", absent);
   return text;
 }

@@ -129,10 +129,11 @@ std::vector<Case> selected_cases(const OperatorCases& cases, const VerifyOptions
   if (options.single) return {*options.single};
   const CaseTier largest = std::min(options.largest, largest_tier(kind));
   std::vector<Case> selected;
+  int matches = 0;
   for (Case& c : cases.cases()) {
     if (c.tier > largest || (options.dtype && c.dtype != *options.dtype) || !has_params(c, options.args))
       continue;
-    selected.push_back(std::move(c));
+    if (matches++ % options.every == 0) selected.push_back(std::move(c));
   }
   return selected;
 }

@@ -43,6 +43,7 @@ struct VerifyOptions {
   std::vector<std::pair<std::string, std::string>> args;  // only the cases with these parameters
   std::optional<Case> single;                             // this case in place of the operator's list
   CaseTier largest = CaseTier::huge;
+  int every = 1;          // of the list's cases every so many-th, from the first on; at least 1
   std::string sim_order;  // forward, reversed, random:SEED; empty: as the process is configured
   // Called after each check, with the number of checks done.
   std::function<void(const CheckResult&, int done)> on_check;

@@ -133,6 +133,7 @@ TEST_F(Cli, WrongCalls) {
   expect_error(2, "serial", {"calibrate", "reduce", "--rung", "seriall", "--device", "cpu"});
   expect_error(2, "does not run on cpu", {"calibrate", "reduce", "--rung", "single_pass", "--device", "cpu"});
   expect_error(2, "choose quick", {"verify", "reduce", "--tier", "tiny"});
+  expect_error(2, "--every", {"verify", "reduce", "--every", "0"});
   expect_error(2, "forward", {"verify", "reduce", "--device", "sim", "--sim-order", "sideways"});
   expect_error(2, "no check matches", {"verify", "reduce", "--rung", "threaded", "--device", "sim"});
   expect_error(2, "runs on cpu", {"ladder", "reduce", "--rungs", "warp_shuffle", "--device", "cpu"});
@@ -317,6 +318,17 @@ TEST_F(Cli, VerifyJson) {
                  "--dtype", "f32", "--arg", "op=sum", "--fill", "uniform", "--offset", "1", "--seed", "1"})
                 .code,
             0);
+}
+
+TEST_F(Cli, VerifyTakesASampleOfTheCases) {
+  const auto checks = [this](const std::string& every) {
+    const Outcome outcome = run({"verify", "reduce", "--device", "cpu", "--tier", "quick", "--dtype", "i8",
+                                 "--every", every, "--json", "-"});
+    return outcome.code == 0 ? Json::parse(outcome.out)["cases"].get<int>() : 0;
+  };
+  const int all = checks("1");
+  ASSERT_GT(all, 20);
+  EXPECT_NEAR(checks("10"), all / 10, 3);
 }
 
 TEST_F(Cli, AnUnservedCaseIsNoPass) {

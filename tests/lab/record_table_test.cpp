@@ -43,7 +43,9 @@ LadderReport made_up_report(double extent) {
   skipped.rung = "cluster";
   skipped.status = RowStatus::skipped;
   skipped.reason = "needs sm_90a";
-  result.rows = {rung, wide, skipped};
+  LadderRow also_skipped = skipped;
+  also_skipped.rung = "tma";
+  result.rows = {rung, skipped, wide, also_skipped};
   report.results = {result};
   return report;
 }
@@ -77,7 +79,7 @@ TEST_F(RecordTable, ATablePerCase) {
   EXPECT_NE(text.find("| **vectorized** | 12.50 us | 3210 | 0.987 | 1.042 faster |"), std::string::npos)
       << text;
   EXPECT_NE(text.find("| naive | 12.50 us (insufficient) |"), std::string::npos) << text;
-  EXPECT_NE(text.find("cluster (skipped: needs sm_90a)"), std::string::npos) << text;
+  EXPECT_NE(text.find("cluster, tma (skipped: needs sm_90a)"), std::string::npos) << text;
   EXPECT_NE(text.find("`rooftile ladder fake --shape n=1024`"), std::string::npos) << text;
   EXPECT_EQ(text.find("Stale"), std::string::npos) << text;
   const std::string summary = summary_table(*records, {{"fake", records->front().source_digest}});
