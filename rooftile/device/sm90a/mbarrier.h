@@ -15,7 +15,8 @@
 
 #include <cstdint>
 
-#include "rooftile/device/sm90a/shared_address.h"
+#include "rooftile/device/shared_address.h"
+#include "rooftile/device/sm90a/remote_address.h"
 #include "rooftile/device/target.h"
 
 #if defined(ROOFTILE_SIM)

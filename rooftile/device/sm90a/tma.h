@@ -118,7 +118,9 @@ __device__ __forceinline__ void tma_store(const TensorMap& map, const std::int32
                "r"(shared_address(s_tile)))
 }
 
-// Combines the tile into global memory, element by element and atomically, in this thread's bulk group.
+// Combines the tile into global memory, element by element and atomically, in this thread's bulk group. add:
+// maps of i32, u32, u64 (which serves i64, too), f16, bf16, f32; min and max: 32- and 64-bit integers, f16,
+// bf16.
 template <BulkReduction kOp, int kRank>
 __device__ __forceinline__ void tma_reduce(const TensorMap& map, const std::int32_t (&at)[kRank],
                                            const void* s_tile) {

@@ -1,16 +1,13 @@
-// Addresses in shared memory as PTX takes them: 32 bits in the shared window.
+// Addresses in the shared memory of another block of the cluster, as PTX takes them.
 #pragma once
 
 #include <cstdint>
 
+#include "rooftile/device/shared_address.h"
 #include "rooftile/device/target.h"
 
 #if !defined(ROOFTILE_SIM)
 namespace rooftile::ROOFTILE_TARGET {
-
-__device__ __forceinline__ std::uint32_t shared_address(const void* s_pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(s_pointer));
-}
 
 // The same place in the shared memory of the cluster's block `rank`. Source: PTX ISA, mapa.
 __device__ __forceinline__ std::uint32_t remote_shared_address(const void* s_pointer, std::uint32_t rank) {
