@@ -40,6 +40,8 @@ bool Geometry::has_tensor_map() const {
     return false;
   if (m >= kMostItems || n >= kMostItems || batch.count >= kMostItems || !fits(in_row) || !fits(out_row))
     return false;
+  // A store writes whole 16-byte chunks: the padding behind a row of out may be somebody else's.
+  if (m * item_bytes % kVectorBytes != 0) return false;
   return batch.rank == 0 || (fits(batch.in_strides[0]) && fits(batch.out_strides[0]));
 }
 
