@@ -85,8 +85,9 @@ struct Sixteen {
 
 }  // namespace
 
-void fail_copy(const char* operation, const std::string& what, std::source_location where) {
+void fail_copy(const char* operation, std::string what, std::source_location where) {
   report_failure(std::string(operation) + ": " + what, where);
+  std::string().swap(what);  // nothing on an abandoned stack is destroyed
   abandon_thread();
 }
 
@@ -97,17 +98,12 @@ void issue_store(AsyncQueue::Store store) {
 }
 unsigned own_rank() { return current_block->cluster_rank; }
 
-void for_each_destination(const char* operation, std::uint16_t blocks, std::source_location where,
-                          const std::function<void(unsigned rank)>& body) {
-  if (blocks == 0 || blocks >> cluster_blocks() != 0) {
-    fail_copy(operation,
-              "the mask of blocks is " + std::to_string(blocks) + ", in a cluster of " +
-                  std::to_string(cluster_blocks()),
-              where);
-  }
-  for (unsigned rank = 0; rank < cluster_blocks(); ++rank) {
-    if ((blocks >> rank & 1u) != 0) body(rank);
-  }
+void check_destinations(const char* operation, std::uint16_t blocks, std::source_location where) {
+  if (blocks != 0 && blocks >> cluster_blocks() == 0) return;
+  fail_copy(operation,
+            "the mask of blocks is " + std::to_string(blocks) + ", in a cluster of " +
+                std::to_string(cluster_blocks()),
+            where);
 }
 
 std::function<std::string()> into_block(unsigned rank, std::function<std::string()> copy) {

@@ -59,13 +59,21 @@ void bulk_commit();
 void bulk_wait(std::uint64_t pending, BulkStage stage, std::source_location where);
 
 // For the operations above and tiles.
-[[noreturn]] void fail_copy(const char* operation, const std::string& what, std::source_location where);
+[[noreturn]] void fail_copy(const char* operation, std::string what, std::source_location where);
 void issue_copy(AsyncQueue::Copy copy);
 void issue_store(AsyncQueue::Store store);  // of the calling thread
 [[nodiscard]] unsigned own_rank();
-// The blocks of a multicast's mask, each once; ends the launch when one is not in the cluster.
+// Ends the launch when a block of a multicast's mask is not in the cluster, or when there is none.
+void check_destinations(const char* operation, std::uint16_t blocks, std::source_location where);
+// Calls body(rank) for each block of the mask.
+template <class Body>
 void for_each_destination(const char* operation, std::uint16_t blocks, std::source_location where,
-                          const std::function<void(unsigned rank)>& body);
+                          Body&& body) {
+  check_destinations(operation, blocks, where);
+  for (unsigned rank = 0; blocks >> rank != 0; ++rank) {
+    if ((blocks >> rank & 1u) != 0) body(rank);
+  }
+}
 // Wraps a copy into block `rank`, which has to be alive when it happens.
 [[nodiscard]] std::function<std::string()> into_block(unsigned rank, std::function<std::string()> copy);
 

@@ -8,8 +8,9 @@
 namespace rooftile::simt::detail {
 namespace {
 
-[[noreturn]] void misuse(const std::string& what, std::source_location where) {
+[[noreturn]] void misuse(std::string what, std::source_location where) {
   report_failure(what, where);
+  std::string().swap(what);  // nothing on an abandoned stack is destroyed
   abandon_thread();
 }
 

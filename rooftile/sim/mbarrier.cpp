@@ -108,10 +108,11 @@ void mbarrier_inval(std::uint64_t* bits, std::source_location where) {
 
 void mbarrier_arrive(std::uint64_t* bits, std::uint32_t count, std::uint32_t bytes,
                      std::source_location where) {
-  if (const std::string wrong = update(bits, count, bytes); !wrong.empty()) {
-    report_failure("an mbarrier's arrive or expect_tx: " + wrong, where);
-    abandon_thread();
-  }
+  std::string wrong = update(bits, count, bytes);
+  if (wrong.empty()) return;
+  report_failure("an mbarrier's arrive or expect_tx: " + wrong, where);
+  std::string().swap(wrong);  // nothing on an abandoned stack is destroyed
+  abandon_thread();
 }
 
 std::string mbarrier_complete_tx(std::uint64_t* bits, std::uint32_t bytes) {

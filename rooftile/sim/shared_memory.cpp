@@ -58,7 +58,7 @@ void check_shared(const char* operation, const void* address, std::size_t bytes,
     return;
   }
   report_failure(operation + (": " + wrong), where);
-  wrong = {};  // nothing on an abandoned stack is destroyed
+  std::string().swap(wrong);  // nothing on an abandoned stack is destroyed
   abandon_thread();
 }
 
