@@ -72,9 +72,11 @@ class TransposeTest : public ::testing::TestWithParam<Device> {
   // compares all of out with plain loops: what lies between out's elements must stay. Says how many rungs
   // there were.
   template <class T>
-  int check_all_rungs(std::size_t in_size, const Layout& from, std::size_t out_size, const Layout& to,
+  int check_all_rungs(int in_count, const Layout& from, int out_count, const Layout& to,
                       bool packed = false) {
     const Device device = GetParam();
+    const auto in_size = static_cast<std::size_t>(in_count);
+    const auto out_size = static_cast<std::size_t>(out_count);
     std::vector<T> source(in_size);
     for (std::size_t i = 0; i < in_size; ++i) source[i] = static_cast<T>(i * 2654435761u >> 3);
     const std::vector<T> untouched(out_size, static_cast<T>(0x5A));
@@ -96,7 +98,8 @@ class TransposeTest : public ::testing::TestWithParam<Device> {
 
   // The same in place: one buffer, one layout.
   template <class T>
-  int check_in_place(std::size_t size, const Layout& layout, bool packed = false) {
+  int check_in_place(int count, const Layout& layout, bool packed = false) {
+    const auto size = static_cast<std::size_t>(count);
     std::vector<T> source(size);
     for (std::size_t i = 0; i < size; ++i) source[i] = static_cast<T>(i * 2654435761u >> 3);
     std::vector<T> expected = source;
@@ -205,7 +208,7 @@ TEST_P(TransposeTest, MovesWhatIsPackedAsOne) {
 
 TEST_P(TransposeTest, InPlaceExchangesSquares) {
   for (const std::int64_t n : {1, 2, 31, 33, 64, 65, 130, 192}) {
-    const auto size = static_cast<std::size_t>(n * n);
+    const auto size = static_cast<int>(n * n);
     EXPECT_GE(check_in_place<float>(size, contiguous(Extents{n, n})), 2) << n;
     EXPECT_GE(check_in_place<std::uint8_t>(size, contiguous(Extents{n, n})), 2) << n;
     EXPECT_GE(check_in_place<std::uint16_t>(size, contiguous(Extents{n, n})), 2) << n;
