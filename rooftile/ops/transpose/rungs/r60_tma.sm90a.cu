@@ -6,9 +6,9 @@
 // Change     no thread loads or stores global memory; two tiles of shared memory, because the engine swizzles
 //            rows of 128 bytes by their number and not by the register block's.
 // Limits     rows aligned to 16 bytes; at most one leading dimension that is not merged with another.
-// Bottleneck DRAM. (A persistent block with a ring of two to four tiles is slower, 0.93 of the bound against
-//            1.00 in f32: what a ring keeps on the way, four to eight resident blocks do, too, and without
-//            waiting for each other.)
+// Bottleneck DRAM. (A persistent block with a ring of two to four tiles is slower, f32 8192^2 0.93 of the
+//            bound against 0.95, both with blocks along the rows: what a ring keeps on the way, the resident
+//            blocks do, too, without waiting for each other.)
 // Source     PTX ISA, cp.async.bulk.tensor and its swizzling modes.
 #include "rooftile/device/sm90a/fence.h"
 #include "rooftile/device/sm90a/tma.h"
