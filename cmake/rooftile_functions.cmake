@@ -40,22 +40,28 @@ function(rooftile_add_sim_objects target)
   if(NOT ARGN)
     return()
   endif()
-  set(generated)
-  foreach(source IN LISTS ARGN)
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE include_path)
-    # build/sim/reduce/r00_naive.sim.cpp for rooftile/ops/reduce/rungs/r00_naive.cu
-    string(REGEX REPLACE "^rooftile/ops/([^/]+)/rungs/" "\\1/" short_path ${include_path})
-    string(REGEX REPLACE "\\.cu$" ".sim.cpp" short_path ${short_path})
-    set(file ${PROJECT_BINARY_DIR}/sim/${short_path})
-    file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${include_path}\"\n")
-    list(APPEND generated ${file})
-  endforeach()
+  rooftile_generate_sim_sources(generated sim ${ARGN})
   add_library(${target} OBJECT ${generated})
   rooftile_configure_target(${target})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE ROOFTILE_TARGET=sim ROOFTILE_SIM=1)
   # A kernel's assertions are what the simulator is for: on in every build type.
   target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -UNDEBUG)
+endfunction()
+
+# rooftile_generate_sim_sources(VARIABLE TARGET_NAME FILES.cu...): a file per kernel source that includes it.
+function(rooftile_generate_sim_sources variable target_name)
+  set(generated)
+  foreach(source IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE include_path)
+    # build/sim/reduce/r00_naive.sim.cpp (build/checked/reduce/r00_naive.checked.cpp) for rooftile/ops/reduce/rungs/r00_naive.cu
+    string(REGEX REPLACE "^rooftile/ops/([^/]+)/rungs/" "\\1/" short_path ${include_path})
+    string(REGEX REPLACE "\\.cu$" ".${target_name}.cpp" short_path ${short_path})
+    set(file ${PROJECT_BINARY_DIR}/${target_name}/${short_path})
+    file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${include_path}\"\n")
+    list(APPEND generated ${file})
+  endforeach()
+  set(${variable} ${generated} PARENT_SCOPE)
 endfunction()
 
 # rooftile_link_objects(TARGET OBJECT_LIBRARIES...): puts their objects into the target; absent ones are passed over.

@@ -7,6 +7,8 @@ option(ROOFTILE_BUILD_PROGRAM "Build the simulator, the lab and the program" ${P
 option(ROOFTILE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_SLOW_TESTS "Also the tests that build whole projects of their own" ON)
 option(ROOFTILE_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(ROOFTILE_CHECKED "Also build the kernels with instrumented accesses, for `rooftile sim`" ON)
+set(ROOFTILE_CHECKED_OPTIMISATION -O1 CACHE STRING "Optimisation of instrumented kernels: -O1 or -O2")
 option(ROOFTILE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)

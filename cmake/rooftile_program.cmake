@@ -6,11 +6,25 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 
-file(GLOB sim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/sim/*.cpp)
+# From debug information to lines; comes with g++ (Debian's libgcc-12-dev).
+find_library(ROOFTILE_BACKTRACE backtrace PATHS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
+include(CheckIncludeFileCXX)
+check_include_file_cxx(backtrace.h ROOFTILE_HAS_BACKTRACE_H)
+if(NOT ROOFTILE_BACKTRACE OR NOT ROOFTILE_HAS_BACKTRACE_H)
+  message(FATAL_ERROR "libbacktrace was not found: it comes with Debian's g++; elsewhere install it, or pass "
+                      "-DROOFTILE_BACKTRACE=.../libbacktrace.a and -DCMAKE_CXX_FLAGS=-I...")
+endif()
+
+file(GLOB sim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/sim/*.cpp
+                                        ${PROJECT_SOURCE_DIR}/rooftile/sim/checked/*.cpp)
 rooftile_add_library(rooftile_sim ${sim_sources})
-target_link_libraries(rooftile_sim PUBLIC rooftile PRIVATE Boost::context Threads::Threads)
+target_link_libraries(rooftile_sim PUBLIC rooftile PRIVATE Boost::context Threads::Threads ${ROOFTILE_BACKTRACE})
 target_compile_options(rooftile_sim PRIVATE -UNDEBUG)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/sim/checked/source_lines.cpp PROPERTIES
+  COMPILE_DEFINITIONS "ROOFTILE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
 rooftile_add_sim_objects(rooftile_sim_ops ${rooftile_rungs_portable} ${rooftile_rungs_sm80} ${rooftile_rungs_sm90a})
+rooftile_add_checked_object(rooftile_checked_ops ${rooftile_rungs_portable} ${rooftile_rungs_sm80}
+                            ${rooftile_rungs_sm90a})
 
 # The commit and the digests change without any source of ours changing, so this runs in every build; the files
 # change only with their content.
@@ -52,6 +66,7 @@ set_target_properties(rooftile_cli PROPERTIES OUTPUT_NAME rooftile)
 # Objects, not an archive: the rows refer to the simulated launchers weakly, and a weak reference pulls nothing out
 # of an archive.
 rooftile_link_objects(rooftile_cli rooftile_sim_ops)
+rooftile_link_checked(rooftile_cli rooftile_checked_ops)
 target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_sim rooftile fmt::fmt CLI11::CLI11
                       nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 install(TARGETS rooftile_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

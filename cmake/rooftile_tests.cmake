@@ -70,6 +70,22 @@ if(ROOFTILE_WITH_CUDA)
   rooftile_add_cuda_objects(rooftile_sim_test_kernels_cuda 90a-real ${kernels})
 endif()
 
+# Kernels whose metrics are known by hand, and kernels with a planted bug each.
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/checked/*.cpp)
+file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/checked/*.cu)
+rooftile_add_checked_object(rooftile_checked_test_kernels ${kernels})
+if(TARGET rooftile_checked_test_kernels)
+  rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile)
+  rooftile_link_objects(rooftile_checked_tests rooftile_sim_ops)
+  rooftile_link_checked(rooftile_checked_tests rooftile_checked_test_kernels rooftile_checked_ops)
+  get_target_property(checked_ops rooftile_checked_ops ROOFTILE_CHECKED_OBJECT)
+  rooftile_add_script_test(checked.linkage COMMAND ${tests_dir}/checked/linkage_test ${checked_ops}
+    $<TARGET_FILE:rooftile> $<TARGET_FILE:rooftile_sim> $<TARGET_FILE:rooftile_lab> $<TARGET_FILE:rooftile_lab_ops>)
+endif()
+if(ROOFTILE_WITH_CUDA)
+  rooftile_add_cuda_objects(rooftile_checked_test_kernels_cuda 90a-real ${kernels})
+endif()
+
 # device/blocks: the same tests and kernels in both programs, but for cuda_* and sim_*.
 file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/device/*_test.cpp ${tests_dir}/device/blocks/*_test.cpp)
 list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")

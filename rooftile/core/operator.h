@@ -84,6 +84,8 @@ struct TargetLaunches {
   LaunchFn cuda{};
   LaunchFn sim{};
   LaunchFn cpu{};
+  LaunchFn
+      checked{};  // the simulated SM with instrumented accesses (sim/checked/); asked for by the lab alone
 };
 
 struct RungRow {

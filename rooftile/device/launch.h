@@ -52,7 +52,7 @@ template <class... Params, class... Args>
                                 const auto& b = *static_cast<const Bound*>(data);
                                 std::apply(b.kernel, b.arguments);  // every thread gets copies of its own
                               },
-                              &bound};
+                              &bound, sizeof(bound), reinterpret_cast<const void*>(kernel)};
   return simt::run_grid({config.grid, config.block, config.shared_bytes, config.cooperative, config.cluster},
                         call);
 #else

@@ -17,7 +17,8 @@ namespace detail {
 
 // Replaces *address by update(*address) and returns what was there.
 template <class T, class Update>
-T atomic_update(T* address, const char* name, std::source_location where, Update update) {
+ROOFTILE_SIM_UNWATCHED T atomic_update(T* address, const char* name, std::source_location where,
+                                       Update update) {
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
   static_assert(sizeof(Word) == sizeof(T));
@@ -26,6 +27,9 @@ T atomic_update(T* address, const char* name, std::source_location where, Update
   if ((reinterpret_cast<std::uintptr_t>(address) & (sizeof(T) - 1)) != 0) {
     misaligned_access(address, address, sizeof(T));
   }
+#if defined(ROOFTILE_SIM_CHECKED)
+  watch_atomic(address, sizeof(T), __builtin_return_address(0));
+#endif
   auto* word = reinterpret_cast<Aliasing*>(address);
   Word expected = __atomic_load_n(word, __ATOMIC_RELAXED);
   Word desired = 0;

@@ -16,6 +16,8 @@ void BlockRunner::poll(const char* operation, std::source_location where) {
   switch_away(self);
 }
 
+void BlockRunner::hold_thread() { switch_away(*current_thread); }
+
 namespace {
 
 bool same_line(std::source_location a, std::source_location b) {
@@ -62,6 +64,8 @@ void BlockRunner::release_barrier() {
       barrier_result_ = barrier_true_ > 0 ? 1 : 0;
       break;
   }
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->barrier_passed(barrier_where_);
   barrier_arrived_ = 0;
   barrier_true_ = 0;
   for (unsigned w = 0; w < warp_count_; ++w) {
@@ -91,6 +95,8 @@ void BlockRunner::grid_barrier(std::source_location where) {
 // What kernels call (thread.h).
 
 int block_barrier(BarrierOp op, bool predicate, std::source_location where) {
+  BlockWatcher* watcher = current_runner->watcher();
+  if (watcher != nullptr && watcher->is_disabled(where)) return predicate ? 1 : 0;
   return current_runner->barrier(op, predicate, where);
 }
 void grid_barrier(std::source_location where) { current_runner->grid_barrier(where); }

@@ -91,9 +91,12 @@ void BlockRunner::bind(GridRun& grid) {
   current_block = &block_;
   counted_as_polling_ = false;
   grid.busy.fetch_add(1);
+  watcher_ = grid.watcher != nullptr ? grid.watcher->enter(grid, *this) : nullptr;
 }
 
 void BlockRunner::unbind() {
+  if (watcher_ != nullptr) grid_->watcher->leave(*watcher_);
+  watcher_ = nullptr;
   set_polling(false);
   grid_->busy.fetch_sub(1);
   current_runner = nullptr;
@@ -141,6 +144,7 @@ void BlockRunner::start_block(std::uint64_t block) {
   std::uint64_t state = grid_->config.seed ^ (block * 0xd1342543de82ef95u);
   random_ = next_random(state);
   current_warp_ = choose(ready_warps_);
+  if (watcher_ != nullptr) watcher_->block_started(block);
 }
 
 void BlockRunner::run_block(std::uint64_t block) {
@@ -181,9 +185,13 @@ void BlockRunner::exit_thread(Fiber& fiber) {
   warp.live &= ~(1u << self.lane);
   --live_;
   note_progress();
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->thread_exited(self);
   if (warp.pending_count > 0) complete_if_all_arrived(warp, self.warp);
   if (barrier_arrived_ > 0 && barrier_arrived_ == live_) release_barrier();
   if (cluster_arrived_ > 0) leave_cluster_barrier(self);
+  if (watcher_ != nullptr) [[unlikely]]
+    let_watcher_release(self.warp);
 
   ThreadRecord* next = pick();
   if (next != nullptr && next->fiber == nullptr) {
@@ -223,6 +231,7 @@ bool BlockRunner::settle() {
       warps_[w].at_grid_sync = 0;
     }
     at_grid_sync_ = 0;
+    if (watcher_ != nullptr) watcher_->grid_passed();
     current_warp_ = choose(ready_warps_);
     note_progress();
     return true;

@@ -22,6 +22,7 @@
 #include "rooftile/sim/fiber.h"
 #include "rooftile/sim/grid.h"
 #include "rooftile/sim/thread.h"
+#include "rooftile/sim/watcher.h"
 
 namespace rooftile::simt::detail {
 
@@ -82,6 +83,11 @@ class BlockRunner {
   void report_failure(const std::string& what);
   [[noreturn]] void abandon_thread();
 
+  // For the watcher: the current thread waits until release_held() names its lane.
+  void hold_thread();
+  [[nodiscard]] BlockWatcher* watcher() const { return watcher_; }
+  [[nodiscard]] const BlockRecord& block_record() const { return block_; }
+
  private:
   static void fiber_main(boost::context::detail::transfer_t transfer);
 
@@ -95,6 +101,7 @@ class BlockRunner {
   ThreadRecord* pick();
   unsigned choose(std::uint32_t candidates);
   void make_ready(unsigned warp, std::uint32_t lanes);
+  void let_watcher_release(unsigned warp);
   Context& activate(ThreadRecord& thread);
   void switch_away(ThreadRecord& self);  // returns when `self` runs again
   void exit_thread(Fiber& fiber);
@@ -117,6 +124,7 @@ class BlockRunner {
   void complete_if_all_arrived(WarpState& warp, unsigned warp_index);
 
   GridRun* grid_ = nullptr;
+  BlockWatcher* watcher_ = nullptr;
   BlockRecord block_;
   FiberPool fibers_;
   Context scheduler_;

@@ -25,6 +25,8 @@ struct GridShape {
 struct KernelCall {
   void (*run)(const void* bound) = nullptr;
   const void* bound = nullptr;
+  std::size_t bound_bytes = 0;
+  const void* kernel = nullptr;  // its code, for its name
 };
 
 // Returns when every block has finished, or when one has failed: an assertion, a trap, a misused barrier or

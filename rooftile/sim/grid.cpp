@@ -7,7 +7,12 @@ namespace {
 
 constexpr std::uint64_t volume(dim3 extents) { return std::uint64_t{extents.x} * extents.y * extents.z; }
 
+std::atomic<LaunchWatcher*> g_launch_watcher{nullptr};
+
 }  // namespace
+
+void set_launch_watcher(LaunchWatcher* watcher) { g_launch_watcher.store(watcher); }
+LaunchWatcher* launch_watcher() { return g_launch_watcher.load(); }
 
 std::string describe(std::source_location where) {
   const std::string_view path = where.file_name();
@@ -26,7 +31,10 @@ GridRun::GridRun(const GridShape& grid_shape, const KernelCall& kernel_call,
       kernel(kernel_call),
       config(executor_config),
       blocks(volume(grid_shape.grid)),
-      block_threads(static_cast<unsigned>(volume(grid_shape.block))) {}
+      block_threads(static_cast<unsigned>(volume(grid_shape.block))),
+      watcher(launch_watcher()) {
+  if (watcher != nullptr) watcher->launch_started(*this);
+}
 
 bool GridRun::next_block(std::uint64_t& linear) {
   if (failed()) return false;
@@ -46,6 +54,7 @@ void GridRun::fail(std::uint64_t block, const std::string& what, StatusCode code
 }
 
 void GridRun::fail_locked(std::uint64_t block, const std::string& what, StatusCode code) {
+  if (watcher != nullptr) watcher->launch_failed("block " + describe(block_index(block)) + what);
   if (status_.ok() || block < failed_block_) {
     status_ = Status::error(code, "simulated SM: block " + describe(block_index(block)) + what);
     failed_block_ = block;

@@ -15,6 +15,7 @@
 #include "rooftile/sim/config.h"
 #include "rooftile/sim/executor.h"
 #include "rooftile/sim/thread.h"
+#include "rooftile/sim/watcher.h"
 
 namespace rooftile::simt::detail {
 
@@ -31,6 +32,7 @@ class GridRun {
   const ExecutorConfig config;
   const std::uint64_t blocks;
   const unsigned block_threads;
+  LaunchWatcher* const watcher;  // null where nobody watches
 
   // The next block to run, in index order; false when there is none left or the launch has failed.
   [[nodiscard]] bool next_block(std::uint64_t& linear);

@@ -52,6 +52,12 @@ inline void BlockRunner::make_ready(unsigned warp, std::uint32_t lanes) {
   ready_warps_ |= 1u << warp;
 }
 
+// Called when a lane of the warp has stopped: what the watcher holds goes on when nobody else of the warp
+// can.
+inline void BlockRunner::let_watcher_release(unsigned warp) {
+  if (warps_[warp].ready == 0) make_ready(warp, watcher_->release_held(warp));
+}
+
 inline Context& BlockRunner::activate(ThreadRecord& thread) {
   if (thread.fiber == nullptr) [[unlikely]]
     thread.fiber = &fibers_.take();
@@ -60,6 +66,8 @@ inline Context& BlockRunner::activate(ThreadRecord& thread) {
 }
 
 inline void BlockRunner::switch_away(ThreadRecord& self) {
+  if (watcher_ != nullptr) [[unlikely]]
+    let_watcher_release(self.warp);
   ThreadRecord* next = pick();
   if (next == &self) return;
   switch_context(self.fiber->context, next != nullptr ? activate(*next) : scheduler_);

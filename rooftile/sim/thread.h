@@ -12,6 +12,13 @@
 
 #include "rooftile/sim/vector_types.h"
 
+// What stands in for hardware is no access of the kernel's: instrumented builds leave such functions out.
+#if defined(ROOFTILE_SIM_CHECKED)
+#define ROOFTILE_SIM_UNWATCHED __attribute__((no_sanitize("thread"), no_sanitize_coverage))
+#else
+#define ROOFTILE_SIM_UNWATCHED
+#endif
+
 namespace rooftile::simt {
 
 namespace detail {
@@ -53,11 +60,11 @@ extern constinit thread_local BlockRecord* current_block;
 
 // The OS thread's fibers never move to another OS thread within a launch, so that these may be kept in
 // registers.
-inline const uint3& thread_index() { return current_thread->index; }
-inline const uint3& block_index() { return current_block->index; }
-inline const dim3& block_extent() { return current_block->block_dim; }
-inline const dim3& grid_extent() { return current_block->grid_dim; }
-inline void* dynamic_shared() { return current_block->dynamic_shared; }
+ROOFTILE_SIM_UNWATCHED inline uint3 thread_index() { return current_thread->index; }
+ROOFTILE_SIM_UNWATCHED inline uint3 block_index() { return current_block->index; }
+ROOFTILE_SIM_UNWATCHED inline dim3 block_extent() { return current_block->block_dim; }
+ROOFTILE_SIM_UNWATCHED inline dim3 grid_extent() { return current_block->grid_dim; }
+ROOFTILE_SIM_UNWATCHED inline void* dynamic_shared() { return current_block->dynamic_shared; }
 
 enum class BarrierOp : std::uint8_t { plain, count, all, any };
 int block_barrier(BarrierOp op, bool predicate, std::source_location where);
@@ -98,15 +105,18 @@ void grid_barrier(std::source_location where);
 void poll(const char* operation, std::source_location where);
 
 // An operation by which a kernel may poll: every 64th of a thread lets the others run.
-inline void may_poll(const char* operation, std::source_location where) {
+ROOFTILE_SIM_UNWATCHED inline void may_poll(const char* operation, std::source_location where) {
   if ((++current_thread->polls & 63u) == 0) poll(operation, where);
 }
 
 // Memory that another thread may be waiting for has changed.
-inline void note_progress() {
+ROOFTILE_SIM_UNWATCHED inline void note_progress() {
   auto& progress = current_block->progress;
   progress.store(progress.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
+
+// One atomic read-modify-write of the kernel at `pc`, before it happens: for the watcher of checked builds.
+void watch_atomic(const void* address, unsigned bytes, const void* pc);
 
 // Ends the launch with a Status that names block and thread: first the report, "<what>" or "<what> at
 // kernel.cu:41", then the thread is left where it stands. Two calls, because nothing on an abandoned stack is

@@ -195,6 +195,10 @@ void BlockRunner::complete_if_all_arrived(WarpState& warp, unsigned warp_index) 
       continue;
     }
     compute(warp, pending.op, pending.arrived);
+    if (watcher_ != nullptr) [[unlikely]] {
+      watcher_->collective_passed(warp_index, pending.op, pending.mask, pending.arrived,
+                                  warp.source_lane.data(), pending.where);
+    }
     warp.pending[i] = warp.pending[--warp.pending_count];
     make_ready(warp_index, pending.arrived);
   }
@@ -202,6 +206,8 @@ void BlockRunner::complete_if_all_arrived(WarpState& warp, unsigned warp_index) 
 
 std::uint64_t warp_collective(WarpOp op, unsigned mask, std::uint64_t operand, unsigned source_lane,
                               std::source_location where) {
+  BlockWatcher* watcher = current_runner->watcher();
+  if (op == WarpOp::sync && watcher != nullptr && watcher->is_disabled(where)) return 0;
   return current_runner->collective(op, mask, operand, source_lane, where);
 }
 

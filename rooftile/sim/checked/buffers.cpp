@@ -1,0 +1,63 @@
+#include "rooftile/sim/checked/buffers.h"
+
+#include <cstring>
+
+namespace rooftile::simt::checked {
+namespace {
+
+constexpr std::uintptr_t kNear = 4096;
+
+// How far the address is from the buffer's nearest byte.
+std::uintptr_t distance(const KnownBuffer& buffer, std::uintptr_t address) {
+  if (address < buffer.begin()) return buffer.begin() - address;
+  return address < buffer.end() ? 0 : address - buffer.end();
+}
+
+}  // namespace
+
+KnownBuffer::KnownBuffer(const Buffer& buffer)
+    : name_(buffer.name), begin_(reinterpret_cast<std::uintptr_t>(buffer.data)), bytes_(buffer.bytes) {
+  if (!buffer.initialised && bytes_ > 0) written_ = std::make_unique<std::uint8_t[]>(bytes_);
+}
+
+void KnownBuffer::set_written(std::uintptr_t address, unsigned bytes) {
+  if (written_ == nullptr) return;
+  for (unsigned i = 0; i < bytes; ++i) __atomic_store_n(&written_[address - begin_ + i], 1, __ATOMIC_RELAXED);
+}
+
+bool KnownBuffer::is_written(std::uintptr_t address, unsigned bytes) const {
+  if (written_ == nullptr) return true;
+  bool all = true;
+  for (unsigned i = 0; i < bytes; ++i) {
+    all = all && __atomic_load_n(&written_[address - begin_ + i], __ATOMIC_RELAXED) != 0;
+  }
+  return all;
+}
+
+KnownBuffer* Buffers::find(std::uintptr_t address, unsigned bytes) {
+  for (KnownBuffer& buffer : buffers_) {
+    if (buffer.holds(address, bytes)) return &buffer;
+  }
+  return nullptr;
+}
+
+std::string Buffers::describe_outside(std::uintptr_t address) const {
+  const KnownBuffer* nearest = nullptr;
+  for (const KnownBuffer& buffer : buffers_) {
+    if (nearest == nullptr || distance(buffer, address) < distance(*nearest, address)) nearest = &buffer;
+  }
+  if (nearest == nullptr) return "in no buffer";
+  const std::string place = address < nearest->begin() ? "-" + std::to_string(nearest->begin() - address)
+                                                       : std::to_string(address - nearest->begin());
+  return "byte " + place + " of " + nearest->name() + ", which has " +
+         std::to_string(nearest->end() - nearest->begin()) + " bytes";
+}
+
+bool Buffers::is_near(std::uintptr_t address) const {
+  for (const KnownBuffer& buffer : buffers_) {
+    if (address >= buffer.begin() - kNear && address < buffer.end() + kNear) return true;
+  }
+  return false;
+}
+
+}  // namespace rooftile::simt::checked

@@ -1,0 +1,79 @@
+// What the OS threads of watched launches share.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <source_location>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "rooftile/sim/checked/buffers.h"
+#include "rooftile/sim/checked/session.h"
+#include "rooftile/sim/checked/source_lines.h"
+#include "rooftile/sim/watcher.h"
+
+namespace rooftile::simt::checked {
+
+class Checker;
+
+// A place in a kernel: the instruction, or the line that an intrinsic was told.
+struct Place {
+  const void* pc = nullptr;
+  const char* file = nullptr;
+  unsigned line = 0;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+[[nodiscard]] inline Place place_of(const void* pc) { return {pc, nullptr, 0}; }
+[[nodiscard]] inline Place place_of(std::source_location where) {
+  return {nullptr, where.file_name(), where.line()};
+}
+
+// A finding before its lines are looked up.
+struct RawFinding {
+  const void* kernel = nullptr;
+  std::string what;
+  std::uint64_t count = 0;
+};
+using RawFindings = std::map<std::tuple<FindingKind, Place, Place>, RawFinding>;
+
+struct RawSync {
+  std::uint64_t count = 0;
+  std::uint64_t lanes = 0;
+};
+using RawSyncs = std::map<std::pair<Place, const char*>, RawSync>;  // with the intrinsic's name
+
+class SessionState final : public detail::LaunchWatcher {
+ public:
+  explicit SessionState(const SessionOptions& options);
+  ~SessionState() override;
+
+  void launch_started(const detail::GridRun& grid) override;
+  detail::BlockWatcher* enter(const detail::GridRun& grid, detail::BlockRunner& runner) override;
+  void leave(detail::BlockWatcher& watcher) override;
+  void launch_failed(const std::string& what) override;
+
+  const SessionOptions options;
+  Buffers buffers;
+  // Whether a barrier or fence stands at a line that the options disable.
+  [[nodiscard]] bool is_disabled(const Place& place);
+
+  [[nodiscard]] Report report();
+
+ private:
+  [[nodiscard]] SourceLine line_of(const Place& place);
+  void add_accesses(Report& report);
+  void add_syncs(Report& report);
+  void add_findings(Report& report);
+
+  std::mutex mutex_;
+  SourceLines lines_;
+  std::map<detail::BlockRunner*, std::unique_ptr<Checker>> checkers_;
+  std::vector<std::pair<const void*, KernelRuns>> kernels_;
+  const void* kernel_ = nullptr;  // that runs
+  std::vector<Finding> failures_;
+};
+
+}  // namespace rooftile::simt::checked

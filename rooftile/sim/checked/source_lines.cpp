@@ -1,0 +1,104 @@
+#include "rooftile/sim/checked/source_lines.h"
+
+#include <backtrace.h>
+#include <cxxabi.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string_view>
+
+namespace rooftile::simt::checked {
+namespace {
+
+// An unreadable executable or missing debug information shows as unknown lines.
+void ignore_error(void*, const char*, int) {}
+
+bool is_wrapper(std::string_view file) {
+  return file.starts_with("rooftile/sim/") || file.starts_with("rooftile/device/") ||
+         file.starts_with("/usr/");
+}
+
+struct Search {
+  SourceLine innermost;
+  SourceLine author;
+};
+
+int take_frame(void* data, std::uintptr_t, const char* file, int line, const char*) {
+  auto& search = *static_cast<Search*>(data);
+  if (file == nullptr || line <= 0) return 0;
+  const SourceLine here{project_path(file), static_cast<unsigned>(line)};
+  if (search.innermost.file.empty()) search.innermost = here;
+  if (is_wrapper(here.file)) return 0;
+  search.author = here;
+  return 1;  // enough
+}
+
+void take_symbol(void* data, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
+  if (name != nullptr) *static_cast<std::string*>(data) = name;
+}
+
+// "rooftile::checked::(anonymous namespace)::copy_kernel<float>(float*)" -> "copy_kernel"
+std::string base_name(std::string name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  for (std::size_t at = 0; (at = name.find(kAnonymous)) != std::string::npos;) {
+    name.replace(at, kAnonymous.size(), "_");
+  }
+  name.resize(std::min(name.size(), name.find_first_of("<(")));
+  const std::size_t start = name.find_last_of(": ");
+  return start == std::string::npos ? name : name.substr(start + 1);
+}
+
+}  // namespace
+
+std::string project_path(std::string_view file) {
+  constexpr std::string_view kRoot = ROOFTILE_SOURCE_DIR "/";
+  constexpr std::string_view kUp = "../";  // ccache makes paths relative to the build folder
+  if (file.starts_with(kRoot)) file.remove_prefix(kRoot.size());
+  while (file.starts_with(kUp)) file.remove_prefix(kUp.size());
+  return std::string(file);
+}
+
+std::string source_text(const SourceLine& line) {
+  std::ifstream file(line.file.starts_with('/') ? line.file : ROOFTILE_SOURCE_DIR "/" + line.file);
+  std::string text;
+  for (unsigned i = 0; i < line.line && std::getline(file, text); ++i) {
+  }
+  if (!file) return "";
+  const std::size_t first = text.find_first_not_of(" \t");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
+SourceLines::SourceLines() {
+  // One state for the life of the program: libbacktrace frees none.
+  static backtrace_state* const state = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+  state_ = state;
+}
+
+const SourceLine& SourceLines::line_of(const void* return_address) {
+  const auto [place, is_new] = lines_.try_emplace(return_address);
+  if (is_new && state_ != nullptr) {
+    Search search;
+    // The call itself stands before its return address.
+    backtrace_pcinfo(static_cast<backtrace_state*>(state_),
+                     reinterpret_cast<std::uintptr_t>(return_address) - 1, take_frame, ignore_error, &search);
+    place->second = search.author.file.empty() ? search.innermost : search.author;
+  }
+  return place->second;
+}
+
+std::string SourceLines::kernel_name(const void* code) const {
+  std::string symbol;
+  if (state_ != nullptr) {
+    backtrace_syminfo(static_cast<backtrace_state*>(state_), reinterpret_cast<std::uintptr_t>(code),
+                      take_symbol, ignore_error, &symbol);
+  }
+  if (symbol.empty()) return "a kernel";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  return base_name(name != nullptr ? name.get() : symbol);
+}
+
+}  // namespace rooftile::simt::checked

@@ -1,0 +1,173 @@
+// Theory is met exactly.
+#include <numeric>
+
+#include "rooftile/sim/checked/source_lines.h"
+#include "rooftile/sim/vector_types.h"
+#include "tests/checked/checked_test.h"
+
+namespace rooftile::checked_testing {
+namespace {
+
+using namespace checked::checked_tests;
+using simt::float4;
+
+constexpr SessionOptions kMetrics{.metrics = true};
+
+class Metrics : public ::testing::TestWithParam<simt::LaneOrder> {
+ protected:
+  void SetUp() override { ASSERT_TRUE(is_ok(simt::set_executor_config({.order = GetParam(), .seed = 7}))); }
+
+  static std::vector<float> ramp(std::size_t n) {
+    std::vector<float> values(n);
+    std::iota(values.begin(), values.end(), 0.0f);
+    return values;
+  }
+};
+
+TEST_P(Metrics, FloatCopySectorsByStride) {
+  constexpr unsigned kBlocks = 3;
+  for (const auto& [stride, sectors] :
+       std::vector<std::pair<int, double>>{{1, 4}, {2, 8}, {4, 16}, {8, 32}, {32, 32}}) {
+    const std::vector<float> in = ramp(kBlocks * 256u * static_cast<unsigned>(stride) + 8);
+    std::vector<float> out(in.size());
+    // Vectors of the host start at multiples of 16 bytes; sectors are counted from multiples of 32.
+    const auto first = [](auto* data) { return data + reinterpret_cast<std::uintptr_t>(data) % 32 / 4; };
+    const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
+      return run_strided_copy(kStream, kBlocks, stride, first(in.data()), first(out.data()));
+    });
+    for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
+      const AccessCounts counts = report.total(MemorySpace::global, kind);
+      EXPECT_EQ(counts.requests, kBlocks * 8u) << stride;
+      EXPECT_DOUBLE_EQ(counts.sectors_per_request(), sectors) << stride;
+      EXPECT_DOUBLE_EQ(counts.ideal_sectors_per_request(), 4) << stride;
+      EXPECT_EQ(counts.lane_stride, 4 * stride);
+      EXPECT_DOUBLE_EQ(counts.lanes_per_request(), 32);
+    }
+    EXPECT_EQ(describe(report), "");
+    ASSERT_EQ(report.kernels.size(), 1u);
+    EXPECT_EQ(report.kernels[0].name, "strided_copy_kernel");
+  }
+}
+
+TEST_P(Metrics, Float4CopyMovesSixteenSectors) {
+  const std::vector<float4> in(256);
+  std::vector<float4> out(256);
+  const Report report = watch(kMetrics, {input("in", in), output("out", out)},
+                              [&] { return run_float4_copy(kStream, 1, &in[0].x, &out[0].x); });
+  for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
+    const AccessCounts counts = report.total(MemorySpace::global, kind);
+    EXPECT_EQ(counts.requests, 8u);
+    EXPECT_EQ(counts.lane_bytes, 16u);
+    EXPECT_DOUBLE_EQ(counts.sectors_per_request(), 16);
+    EXPECT_DOUBLE_EQ(counts.ideal_sectors_per_request(), 16);
+  }
+  EXPECT_DOUBLE_EQ(report.bytes_moved(), 2.0 * 256 * 16);
+}
+
+TEST_P(Metrics, Transposes) {
+  struct Expected {
+    Transpose kind;
+    double store_sectors;
+    double load_conflict;
+    std::uint64_t shared_requests;
+  };
+  for (const Expected& expected :
+       {Expected{Transpose::naive, 32, 0, 0}, Expected{Transpose::tiled, 4, 32, 512},
+        Expected{Transpose::padded, 4, 1, 512}}) {
+    constexpr int kN = 128;
+    const std::vector<float4> in(kN * kN / 4);
+    std::vector<float4> out(kN * kN / 4);
+    const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
+      return run_transpose(kStream, expected.kind, kN, &in[0].x, &out[0].x);
+    });
+    EXPECT_EQ(describe(report), "");
+    EXPECT_DOUBLE_EQ(report.total(MemorySpace::global, AccessKind::load).sectors_per_request(), 4);
+    EXPECT_DOUBLE_EQ(report.total(MemorySpace::global, AccessKind::store).sectors_per_request(),
+                     expected.store_sectors);
+    const AccessCounts loads = report.total(MemorySpace::shared, AccessKind::load);
+    EXPECT_EQ(loads.requests, expected.shared_requests);
+    EXPECT_DOUBLE_EQ(loads.conflict_degree(), expected.load_conflict);
+    EXPECT_EQ(loads.worst_conflict, static_cast<unsigned>(expected.load_conflict));
+    const AccessCounts stores = report.total(MemorySpace::shared, AccessKind::store);
+    EXPECT_DOUBLE_EQ(stores.conflict_degree(), expected.shared_requests > 0 ? 1 : 0);
+    // Twice the matrix, and eight times for the stores that use 4 bytes of each sector.
+    EXPECT_DOUBLE_EQ(report.bytes_moved(), 4.0 * kN * kN * (1 + expected.store_sectors / 4));
+  }
+}
+
+// Loads 8 x 32 lanes of each kind; in the tree 8 warps with 16, 8, 4, 2 and 1 lanes, then 4, 2 and 1 warps
+// with one: 47 warps and 255 lanes, three times; then one lane reads and writes the sum.
+TEST_P(Metrics, DivergentReduceByHand) {
+  const std::vector<float4> in(64);
+  float sum = 0;
+  const Report report = watch(kMetrics, {input("in", in), {"out", &sum, sizeof sum}},
+                              [&] { return run_divergent_reduce(kStream, &in[0].x, &sum); });
+  EXPECT_EQ(report.total(MemorySpace::shared, AccessKind::load).requests, 2u * 47 + 1);
+  EXPECT_EQ(report.total(MemorySpace::shared, AccessKind::load).lanes, 2u * 255 + 1);
+  EXPECT_EQ(report.total(MemorySpace::shared, AccessKind::store).requests, 8u + 47);
+  EXPECT_EQ(report.total(MemorySpace::shared, AccessKind::store).lanes, 256u + 255);
+  EXPECT_EQ(report.total().requests, 8u + 8 + 3 * 47 + 1 + 1);
+  EXPECT_DOUBLE_EQ(report.total().lanes_per_request(), (256.0 + 256 + 3 * 255 + 1 + 1) / 159);
+  EXPECT_LT(static_cast<double>(report.basic_block_lanes), 32.0 * static_cast<double>(report.basic_blocks));
+}
+
+TEST_P(Metrics, AtomicsOfOneAddressAreCounted) {
+  for (const auto& [counters, multiplicity] : {std::pair{1, 32u}, std::pair{4, 8u}, std::pair{32, 1u}}) {
+    std::vector<int> values(32);
+    const Report report = watch(kMetrics, {input("counters", values)},
+                                [&, c = counters] { return run_atomic_add(kStream, c, values.data()); });
+    const AccessCounts atomics = report.total(MemorySpace::global, AccessKind::atomic);
+    EXPECT_EQ(atomics.requests, 8u);
+    EXPECT_DOUBLE_EQ(atomics.mean_multiplicity(), multiplicity);
+    EXPECT_EQ(atomics.worst_multiplicity, multiplicity);
+    EXPECT_EQ(report.total().requests, 8u) << "an atomic is one request, not a read and a write";
+    EXPECT_EQ(values[0], 256 / counters);
+  }
+}
+
+// The table is by source line: the numbers stand beside the statement that made them.
+TEST_P(Metrics, LinesAreThoseOfTheStatements) {
+  const std::vector<float4> in(32 * 32 / 4);
+  std::vector<float4> out(32 * 32 / 4);
+  const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
+    return run_transpose(kStream, Transpose::padded, 32, &in[0].x, &out[0].x);
+  });
+  std::vector<std::string> seen;
+  for (const auto& line : report.accesses) {
+    seen.push_back(std::string(to_string(line.space)) + " " + to_string(line.kind) + ": " +
+                   simt::checked::source_text(line.at));
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{
+                      "global load: s_tile[r][x] = g_in[(row + r) * n + column + x];",
+                      "shared store: s_tile[r][x] = g_in[(row + r) * n + column + x];",
+                      "global store: g_out[(column + r) * n + row + x] = s_tile[x][r];",
+                      "shared load: g_out[(column + r) * n + row + x] = s_tile[x][r];",
+                  }));
+  ASSERT_EQ(report.syncs.size(), 1u);
+  EXPECT_EQ(report.syncs[0].name, "__syncthreads");
+  EXPECT_EQ(simt::checked::source_text(report.syncs[0].at), "__syncthreads();  // the tile is complete");
+  EXPECT_EQ(report.syncs[0].count, 1u);
+}
+
+TEST_P(Metrics, KernelsAreInstrumentedAndThisTestIsNot) {
+  const std::uint64_t before = simt::checked::instrumentation_calls();
+  std::vector<float> values(4096, 1.0f);
+  float sum = 0;
+  for (const float value : values) sum += value;
+  EXPECT_EQ(sum, 4096.0f);
+  EXPECT_EQ(simt::checked::instrumentation_calls(), before);
+
+  const std::vector<float4> in(64);
+  const auto run = [&] { return run_divergent_reduce(kStream, &in[0].x, &sum); };
+  const Report report = watch({}, {}, run);
+  EXPECT_GE(report.instrumented_accesses, 256u + 256 + 3 * 255 + 2);
+  ASSERT_TRUE(is_ok(run()));  // unwatched: the same kernel counts as what it is
+  EXPECT_GT(simt::checked::instrumentation_calls(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, Metrics,
+                         ::testing::Values(simt::LaneOrder::forward, simt::LaneOrder::reversed,
+                                           simt::LaneOrder::random));
+
+}  // namespace
+}  // namespace rooftile::checked_testing
