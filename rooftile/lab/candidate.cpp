@@ -12,6 +12,7 @@ Candidate from_rung(const RungRow& rung, const AnyArgs& args, const DeviceProper
   candidate.kind = rung.kind == RungKind::cpu ? CandidateKind::cpu : CandidateKind::rung;
   candidate.determinism = rung.determinism;
   candidate.launch = launch_for(rung, device.device.kind);
+  if (device.device.kind == DeviceKind::sim) candidate.checked = rung.launch.checked;
   candidate.built = static_cast<bool>(candidate.launch);
   candidate.unsupported = unsupported_reason(rung, args, device);
   if (candidate.unsupported.empty()) candidate.workspace = workspace_for(rung, args, device);

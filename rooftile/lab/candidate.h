@@ -22,6 +22,7 @@ struct Candidate {
   std::string unsupported;  // why it does not serve these arguments on this device; empty: it does
   WorkspaceSpec workspace;
   LaunchFn launch;
+  LaunchFn checked;  // on sim: the same with instrumented accesses; empty where it is not built
 };
 
 // The rungs of the device's kind (cpu rungs on cpu, gpu rungs on cuda and sim) whose id is in `only` (empty:

@@ -28,6 +28,13 @@ Status set_extent(Shape& shape, const std::vector<std::string>& keys, const std:
   return {};
 }
 
+double case_bytes(const OperatorCases& cases, const Case& c) {
+  const Result<CasePlan> plan = cases.plan(c);
+  return plan.ok() ? plan->read_bytes + plan->write_bytes : 0.0;
+}
+
+bool same_params(const Case& a, const Case& b) { return a.params.values() == b.params.values(); }
+
 }  // namespace
 
 Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases, const CaseRequest& request,
@@ -52,6 +59,19 @@ Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases,
     c.offset = *request.offset;
   }
   return c;
+}
+
+std::optional<Case> simulated_case(const OperatorCases& cases, const Case& wanted, double limit_bytes) {
+  std::optional<Case> best;
+  for (Case& c : cases.cases()) {
+    const bool alike = c.tier == CaseTier::quick && c.dtype == wanted.dtype && same_params(c, wanted) &&
+                       c.fill == wanted.fill && c.offset == wanted.offset;
+    if (alike && (!best || case_bytes(cases, c) > case_bytes(cases, *best))) best = std::move(c);
+  }
+  const double wanted_bytes = case_bytes(cases, wanted);
+  if (wanted_bytes <= limit_bytes || (best && wanted_bytes <= case_bytes(cases, *best))) return wanted;
+  if (best) best->seed = wanted.seed;
+  return best;
 }
 
 }  // namespace rooftile::lab

@@ -17,28 +17,6 @@ void step(const LadderOptions& options, std::string_view text) {
   if (options.on_step) options.on_step(text);
 }
 
-double case_bytes(const OperatorCases& cases, const Case& c) {
-  const Result<CasePlan> plan = cases.plan(c);
-  return plan.ok() ? plan->read_bytes + plan->write_bytes : 0.0;
-}
-
-bool same_params(const Case& a, const Case& b) { return a.params.values() == b.params.values(); }
-
-// The case itself where it is small enough to simulate, else the largest quick-tier case of the same dtype
-// and parameters; none where there is no such case.
-std::optional<Case> simulated_case(const OperatorCases& cases, const Case& wanted, double limit_bytes) {
-  std::optional<Case> best;
-  for (Case& c : cases.cases()) {
-    const bool alike = c.tier == CaseTier::quick && c.dtype == wanted.dtype && same_params(c, wanted) &&
-                       c.fill == wanted.fill && c.offset == wanted.offset;
-    if (alike && (!best || case_bytes(cases, c) > case_bytes(cases, *best))) best = std::move(c);
-  }
-  const double wanted_bytes = case_bytes(cases, wanted);
-  if (wanted_bytes <= limit_bytes || (best && wanted_bytes <= case_bytes(cases, *best))) return wanted;
-  if (best) best->seed = wanted.seed;
-  return best;
-}
-
 std::string device_names(const std::vector<Device>& devices) {
   std::vector<std::string> names;
   for (const Device device : devices) names.push_back(to_string(device));

@@ -89,6 +89,11 @@ struct CaseRequest {
 [[nodiscard]] Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases,
                                      const CaseRequest& request, DeviceKind kind);
 
+// The case itself where it holds at most so many bytes, else the largest quick-tier case of the same dtype
+// and parameters; none where there is no such case.
+[[nodiscard]] std::optional<Case> simulated_case(const OperatorCases& cases, const Case& wanted,
+                                                 double limit_bytes);
+
 struct LadderOptions {
   CaseRequest request;
   std::vector<std::string> rungs;  // empty: all, and the peers

@@ -1,0 +1,105 @@
+#include "rooftile/lab/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "rooftile/lab/compare.h"
+#include "rooftile/lab/verify.h"
+
+namespace rooftile::lab {
+namespace {
+
+using simt::checked::Session;
+
+constexpr int kPoison = 0xff;
+
+void add_buffers(Session& session, const DeviceProblem& problem, const Scratch& scratch) {
+  for (std::size_t i = 0; i < problem.inputs().size(); ++i) {
+    const GuardedBuffer& buffer = problem.inputs()[i];
+    session.add_buffer({problem.slot_name(SlotDirection::in, i), buffer.data(), buffer.bytes(), true});
+  }
+  for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
+    const GuardedBuffer& buffer = problem.outputs()[i];
+    session.add_buffer({problem.slot_name(SlotDirection::out, i), buffer.data(), buffer.bytes(), false});
+  }
+  session.add_buffer({"the workspace", scratch.any.data(), scratch.any.bytes(), false});
+  session.add_buffer({"the zeroed workspace", scratch.zeroed.data(), scratch.zeroed.bytes(), true});
+}
+
+Result<std::string> compare_outputs(DeviceProblem& problem, double& max_error) {
+  ROOFTILE_TRY_ASSIGN(const std::vector<Expected>* expected, problem.host().expected());
+  for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
+    ROOFTILE_TRY_ASSIGN(const HostTensor output, problem.download_output(i));
+    const Comparison comparison = compare(output, (*expected)[i]);
+    max_error = std::max(max_error, comparison.max_error);
+    if (comparison.mismatch.empty()) continue;
+    return fmt::format("{} {}", problem.slot_name(SlotDirection::out, i), comparison.mismatch);
+  }
+  return std::string();
+}
+
+}  // namespace
+
+Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& problem,
+                                   const simt::checked::SessionOptions& options) {
+  if (!candidate.checked) {
+    return unavailable(
+        "this build has no instrumented kernels: configure with -DROOFTILE_CHECKED=ON, without "
+        "sanitizers");
+  }
+  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.workspace));
+  for (const GuardedBuffer& output : problem.outputs())
+    ROOFTILE_TRY(output.poison(problem.stream(), kPoison));
+  ROOFTILE_TRY(scratch.any.poison(problem.stream(), kPoison));
+
+  WatchedRun run;
+  ROOFTILE_TRY_ASSIGN(const std::unique_ptr<Session> session, Session::start(options));
+  add_buffers(*session, problem, scratch);
+  const Status launched =
+      candidate.checked(problem.stream(), problem.properties(), problem.args(), scratch.workspace());
+  run.report = session->finish();
+  run.wrong = launched.message();
+  if (launched.ok()) {
+    ROOFTILE_TRY_ASSIGN(run.wrong, compare_outputs(problem, run.max_error));
+  }
+  ROOFTILE_TRY(problem.restore());
+  return run;
+}
+
+Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& op, const std::string& rung,
+                            const SimulationOptions& options) {
+  const OperatorCases* cases = registry.cases(op.name);
+  if (cases == nullptr) return internal_error("no cases are registered").with_operator(op.name);
+  ROOFTILE_TRY(check_rung_names(op, {}, {rung}));
+  ROOFTILE_TRY_ASSIGN(const Case wanted, make_case(op, *cases, options.request, DeviceKind::sim));
+  const double limit = options.request.shape.empty() ? 0.0 : kLargestSimulatedBytes;
+  const std::optional<Case> c = simulated_case(*cases, wanted, limit);
+  if (!c) {
+    return unsupported(fmt::format("{} is too large to simulate: give a smaller --shape", case_id(wanted)))
+        .with_operator(op.name);
+  }
+  ROOFTILE_TRY_ASSIGN(HostProblem host, HostProblem::create(op, *cases, *c));
+  ROOFTILE_TRY_ASSIGN(DeviceProblem problem, DeviceProblem::create(host, kSim));
+  const std::vector<Candidate> found = candidates(op, {}, {rung}, problem.args(), problem.properties());
+  if (found.empty()) {
+    return invalid_argument(fmt::format("{} runs on the CPU alone: the simulated SM runs GPU kernels", rung))
+        .with_operator(op.name);
+  }
+  const Candidate& candidate = found.front();
+  if (!candidate.unsupported.empty()) {
+    return unsupported(fmt::format("{}: {}", rung, candidate.unsupported)).with_operator(op.name);
+  }
+  Simulation simulation;
+  simulation.operator_name = op.name;
+  simulation.rung = rung;
+  simulation.idea = candidate.idea;
+  simulation.the_case = *c;
+  simulation.shrunk = rooftile::to_string(c->shape) != rooftile::to_string(wanted.shape);
+  simulation.bytes_needed = host.plan().read_bytes + host.plan().write_bytes;
+  ROOFTILE_TRY_ASSIGN(simulation.run, watch_candidate(candidate, problem, options.session));
+  return simulation;
+}
+
+}  // namespace rooftile::lab

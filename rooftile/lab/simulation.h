@@ -1,0 +1,55 @@
+// A rung on the simulated SM, watched access by access: what its requests cost, and what is wrong with it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rooftile/core/registry.h"
+#include "rooftile/lab/candidate.h"
+#include "rooftile/lab/ladder.h"
+#include "rooftile/lab/problem.h"
+#include "rooftile/sim/checked/session.h"
+
+namespace rooftile::lab {
+
+struct WatchedRun {
+  simt::checked::Report report;
+  std::string wrong;  // why the outputs are not right, or the launch failed; empty: they are
+  double max_error = 0;
+};
+
+// One launch of the candidate's checked build; its tensors and its workspace are the buffers that it may
+// touch. Precondition: candidate.unsupported is empty.
+[[nodiscard]] Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& problem,
+                                                 const simt::checked::SessionOptions& options);
+
+struct Simulation {
+  std::string operator_name;
+  std::string rung;
+  std::string idea;
+  Case the_case;
+  bool shrunk = false;      // in place of a larger case
+  double bytes_needed = 0;  // the algorithm's minimum
+  WatchedRun run;
+
+  [[nodiscard]] bool failed() const { return !run.wrong.empty() || !run.report.findings.empty(); }
+};
+
+struct SimulationOptions {
+  CaseRequest request;
+  simt::checked::SessionOptions session{.metrics = true};
+};
+
+// The rung on the default case of the simulated SM, with the caller's changes.
+[[nodiscard]] Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& op,
+                                          const std::string& rung, const SimulationOptions& options);
+
+// A table for people: every source line beside its numbers, the worst marked, and what they mean.
+[[nodiscard]] std::string simulation_table(const Simulation& simulation, int width, bool colour);
+// Schema 1.
+[[nodiscard]] std::string simulation_json(const Simulation& simulation, const std::string& command);
+
+// What the numbers of a line say, in one sentence.
+[[nodiscard]] std::string meaning_of(const simt::checked::LineAccesses& line);
+
+}  // namespace rooftile::lab
