@@ -74,8 +74,8 @@ Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& 
   if (cases == nullptr) return internal_error("no cases are registered").with_operator(op.name);
   ROOFTILE_TRY(check_rung_names(op, {}, {rung}));
   ROOFTILE_TRY_ASSIGN(const Case wanted, make_case(op, *cases, options.request, DeviceKind::sim));
-  const double limit = options.request.shape.empty() ? 0.0 : kLargestSimulatedBytes;
-  const std::optional<Case> c = simulated_case(*cases, wanted, limit);
+  // A size that was asked for is kept, or refused.
+  const std::optional<Case> c = options.request.shape.empty() ? simulated_case(*cases, wanted, 0.0) : wanted;
   if (!c) {
     return unsupported(fmt::format("{} is too large to simulate: give a smaller --shape", case_id(wanted)))
         .with_operator(op.name);

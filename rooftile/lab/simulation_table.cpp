@@ -23,6 +23,7 @@ using simt::checked::Report;
 // Where a share of a request is worth a sentence.
 constexpr double kNoticeable = 1.05;
 constexpr double kMostLanes = 30.0;
+constexpr double kWarpLanes = 32.0;
 constexpr int kSectorBytes = 32;
 constexpr int kBankRow = 128;  // bytes: 32 banks of 4
 
@@ -60,26 +61,36 @@ std::string shared_meaning(const AccessCounts& counts) {
 }
 
 std::string lanes_meaning(const AccessCounts& counts) {
+  if (counts.lanes == counts.requests) return "one lane of 32";
   const double lanes = counts.lanes_per_request();
   if (lanes > kMostLanes) return "";
   return fmt::format("{} of 32 lanes take part: the others wait at a branch", decimal(lanes));
 }
 
 // What a better pattern would save, in units of one access to the memory.
-double waste(const LineAccesses& line) {
+double wasted_accesses(const LineAccesses& line) {
   const AccessCounts& c = line.counts;
   return line.space == MemorySpace::shared
              ? static_cast<double>(c.wavefronts) - static_cast<double>(c.ideal_wavefronts)
              : static_cast<double>(c.sectors) - static_cast<double>(c.ideal_sectors);
 }
 
-// Of each memory the line that wastes most, where that is something.
+double idle_lanes(const LineAccesses& line) {
+  return kWarpLanes * static_cast<double>(line.counts.requests) - static_cast<double>(line.counts.lanes);
+}
+
+// Of each memory the line that wastes most accesses; of a kernel that runs with half of its lanes or less,
+// the line that leaves most of them idle.
 bool is_worst(const Report& report, const LineAccesses& line) {
-  const double own = waste(line);
-  if (own <= 0 || meaning_of(line).empty()) return false;
-  return std::none_of(report.accesses.begin(), report.accesses.end(), [&](const LineAccesses& other) {
-    return other.space == line.space && waste(other) > own;
-  });
+  const auto nobody_above = [&](double own, auto&& measure, bool same_space) {
+    return own > 0 &&
+           std::none_of(report.accesses.begin(), report.accesses.end(), [&](const LineAccesses& other) {
+             return (!same_space || other.space == line.space) && measure(other) > own;
+           });
+  };
+  const bool divergent = report.total().lanes_per_request() <= kWarpLanes / 2;
+  return !meaning_of(line).empty() && (nobody_above(wasted_accesses(line), wasted_accesses, true) ||
+                                       (divergent && nobody_above(idle_lanes(line), idle_lanes, false)));
 }
 
 std::string line_title(const simt::checked::SourceLine& at) {
@@ -224,7 +235,7 @@ std::string simulation_table(const Simulation& simulation, int width, bool colou
   }
   text += findings_text(simulation, width, colour);
   std::string note =
-      "! the line that wastes most of its memory's work; access patterns, never predicted time";
+      "! the line that wastes most: accesses of its memory, or lanes; access patterns, never predicted time";
   if (simulation.shrunk) note += "; a smaller case than the default, because every thread is executed";
   for (const std::string& part : wrap(note, width)) text += paint(part, Colour::dim, colour) + "\n";
   return text;

@@ -27,4 +27,25 @@ Status run_divergent_reduce(StreamRef stream, const float* g_in, float* g_out);
 // Every thread adds 1 to g_counters[thread % counters].
 Status run_atomic_add(StreamRef stream, int counters, int* g_counters);
 
+// A block of 64 with a planted bug. g_in and g_out hold 64 values.
+enum class Bug {
+  none,
+  missing_barrier,
+  write_after_read,
+  two_writers,
+  missing_syncwarp,
+  partial_syncwarp,  // each half of the warp synchronises alone, and reads from the other
+  uninitialised_shared,
+  uninitialised_global,
+  global_read_behind,
+  global_write_in_front,
+  dynamic_shared_behind,
+  static_shared_behind,
+  divergent_barrier,
+  exited_lane,
+  deadlock,
+  livelock,
+};
+Status run_bug(StreamRef stream, Bug bug, const int* g_in, int* g_out, unsigned* g_flag);
+
 }  // namespace rooftile::ROOFTILE_TARGET::checked_tests

@@ -415,5 +415,44 @@ TEST_F(Cli, DeviceJson) {
   EXPECT_NE(run({"device"}).out.find("from " + kept), std::string::npos);
 }
 
+TEST_F(Cli, SimShowsEveryLineBesideItsNumbers) {
+  const Outcome outcome = run({"sim", "reduce/interleaved_strided", "--shape", "n=4096"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* words :
+       {"r10_interleaved_strided.cu:", "if (at < kBlock) s_values[at] =", "8-way at worst",
+        "interleaved_strided_kernel: 2 launches, 17 blocks of 256 threads", "never predicted time",
+        "checked: right, no race"}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << words << " is not in\n" << outcome.out;
+  }
+}
+
+TEST_F(Cli, SimWritesJson) {
+  const Outcome outcome = run({"sim", "reduce/interleaved_divergent", "--shape", "n=65536", "--json", "-"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["kernel"], "reduce/interleaved_divergent");
+  EXPECT_EQ(json["shape"]["n"], 65536);
+  EXPECT_EQ(json["verified"], true);
+  const Json& totals = json["totals"];
+  EXPECT_EQ(totals["global_load_sectors_per_request"], 4.0);
+  EXPECT_EQ(totals["shared_load_conflict_degree"], 1.0);
+  EXPECT_EQ(totals["shared_store_conflict_degree"], 1.0);
+  EXPECT_EQ(totals["bytes_needed"], 4.0 * 65536 + 4);
+  // 256 blocks and one more; each has 8 loading requests of 32 lanes, 47 in the tree with 255 lanes, and one
+  // sum.
+  EXPECT_DOUBLE_EQ(totals["active_lanes_per_request"], 1279.0 / 159);
+  EXPECT_EQ(json["reports"], Json::array());
+  EXPECT_EQ(json["lines"][0]["file"], "rooftile/ops/reduce/rungs/r00_interleaved_divergent.cu");
+  EXPECT_EQ(json["lines"][0]["kind"], "global_load");
+}
+
+TEST_F(Cli, SimExplainsWrongCalls) {
+  expect_error(2, "sim takes one rung, as in reduce/", {"sim", "reduce"});
+  expect_error(2, "did you mean", {"sim", "reduce/interleaved_stridet"});
+  expect_error(2, "runs on the CPU alone", {"sim", "reduce/serial"});
+  expect_error(2, "the simulated SM takes up to 64 MiB", {"sim", "reduce/vectorized", "--shape", "n=2^30"});
+}
+
 }  // namespace
 }  // namespace rooftile

@@ -1,0 +1,65 @@
+// No false report: every rung of every operator, on every quick case, in every lane order.
+#include <fmt/format.h>
+
+#include "rooftile/core/registry.h"
+#include "rooftile/lab/simulation.h"
+#include "tests/checked/checked_test.h"
+
+namespace rooftile::checked_testing {
+namespace {
+
+class Ladders : public ::testing::TestWithParam<simt::LaneOrder> {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(is_ok(simt::set_executor_config({.order = GetParam(), .seed = 5})));
+    register_all_operators(registry_);
+    register_all_cases(registry_);
+  }
+  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
+
+  // The rungs that ran.
+  int check_case(const OperatorDescriptor& op, const OperatorCases& cases, const Case& c) {
+    Result<lab::HostProblem> host = lab::HostProblem::create(op, cases, c);
+    if (!host.ok()) return fail(op, c, host.status().message());
+    Result<lab::DeviceProblem> problem = lab::DeviceProblem::create(*host, kSim);
+    if (!problem.ok()) return fail(op, c, problem.status().message());
+    int ran = 0;
+    for (const lab::Candidate& candidate :
+         lab::candidates(op, {}, {}, problem->args(), problem->properties())) {
+      if (!candidate.unsupported.empty()) continue;
+      const Result<lab::WatchedRun> run = lab::watch_candidate(candidate, *problem, {});
+      if (!run.ok()) return fail(op, c, candidate.id + ": " + run.status().message());
+      EXPECT_EQ(run->wrong, "") << candidate.id << " on " << case_id(c);
+      EXPECT_EQ(describe(run->report), "") << candidate.id << " on " << case_id(c);
+      ++ran;
+    }
+    return ran;
+  }
+
+  static int fail(const OperatorDescriptor& op, const Case& c, const std::string& why) {
+    ADD_FAILURE() << op.name << "[" << case_id(c) << "]: " << why;
+    return 0;
+  }
+
+  Registry registry_;
+};
+
+TEST_P(Ladders, HaveNoMistakes) {
+  for (const OperatorDescriptor* op : registry_.operators()) {
+    const OperatorCases* cases = registry_.cases(op->name);
+    ASSERT_NE(cases, nullptr) << op->name;
+    int ran = 0;
+    for (const Case& c : cases->cases()) {
+      if (c.tier == CaseTier::quick) ran += check_case(*op, *cases, c);
+      if (HasFailure()) return;  // one case tells enough
+    }
+    EXPECT_GT(ran, 0) << op->name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, Ladders,
+                         ::testing::Values(simt::LaneOrder::forward, simt::LaneOrder::reversed,
+                                           simt::LaneOrder::random));
+
+}  // namespace
+}  // namespace rooftile::checked_testing
