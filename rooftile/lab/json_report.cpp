@@ -91,23 +91,37 @@ Json sm_clock_json(const std::optional<SmClock>& clock) {
           {"throttled", clock->throttled()}};
 }
 
+Json accesses_json(const AccessSummary& accesses) {
+  const auto known = [](double value) { return value > 0.0 ? rounded(value) : Json(nullptr); };
+  return {{"global_load_sectors_per_request", known(accesses.load_sectors)},
+          {"global_store_sectors_per_request", known(accesses.store_sectors)},
+          {"shared_conflict_degree", known(accesses.conflict_degree)},
+          {"worst_shared_conflict_degree", accesses.worst_conflict},
+          {"active_lanes_per_request", known(accesses.lanes)},
+          {"bytes_moved", accesses.bytes_moved},
+          {"barriers", accesses.barriers},
+          {"shuffles", accesses.shuffles}};
+}
+
 Json row_json(const LadderRow& row, Device device) {
-  return {{"rung", row.rung},
-          {"kind", row.kind},
-          {"device", to_string(device)},
-          {"other_process", row.other_process},
-          {"chosen", row.chosen},
-          {"status", to_string(row.status)},
-          {"reason", row.reason},
-          {"verified", row.verified},
-          {"error", row.verified && row.kind != "bound" ? number(row.error) : Json(nullptr)},
-          {"time_us", time_json(row.time)},
-          {"gbps", row.time ? rounded(row.gbps) : Json(nullptr)},
-          {"tflops", row.time && row.kind != "bound" ? rounded(row.tflops) : Json(nullptr)},
-          {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
-          {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
-          {"ratio_to_peer", ratio_json(row)},
-          {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)}};
+  Json json = {{"rung", row.rung},
+               {"kind", row.kind},
+               {"device", to_string(device)},
+                {"other_process", row.other_process},
+               {"chosen", row.chosen},
+               {"status", to_string(row.status)},
+               {"reason", row.reason},
+               {"verified", row.verified},
+               {"error", row.verified && row.kind != "bound" ? number(row.error) : Json(nullptr)},
+               {"time_us", time_json(row.time)},
+               {"gbps", row.time ? rounded(row.gbps) : Json(nullptr)},
+               {"tflops", row.time && row.kind != "bound" ? rounded(row.tflops) : Json(nullptr)},
+               {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
+               {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
+               {"ratio_to_peer", ratio_json(row)},
+               {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)}};
+  if (row.accesses) json["accesses"] = accesses_json(*row.accesses);
+  return json;
 }
 
 std::string commit_text() {

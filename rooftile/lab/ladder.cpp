@@ -8,6 +8,7 @@
 #include "rooftile/lab/candidate.h"
 #include "rooftile/lab/ladder_timing.h"
 #include "rooftile/lab/problem.h"
+#include "rooftile/lab/simulation.h"
 #include "rooftile/lab/verify.h"
 
 namespace rooftile::lab {
@@ -51,6 +52,27 @@ void verify_entry(LadderEntry& entry, DeviceProblem& problem) {
   }
 }
 
+// On sim: once more, access by access.
+void watch_entry(LadderEntry& entry, DeviceProblem& problem) {
+  LadderRow& row = entry.row;
+  if (!row.verified || !entry.candidate.checked) return;
+  const Result<WatchedRun> run = watch_candidate(entry.candidate, problem, {.metrics = true});
+  if (!run.ok()) {
+    row.reason = run.status().message();
+    return;
+  }
+  row.accesses = summarize(run->report);
+  if (run->report.findings.empty() && run->wrong.empty()) return;
+  row.status = RowStatus::failed;
+  row.verified = false;
+  row.simulated = false;
+  row.reason = run->wrong;
+  if (!run->report.findings.empty()) {
+    const simt::checked::Finding& first = run->report.findings.front();
+    row.reason = fmt::format("{} at {}: {}", to_string(first.kind), to_string(first.at), first.what);
+  }
+}
+
 Result<LadderResult> climb(const Registry& registry, const OperatorDescriptor& op, const OperatorCases& cases,
                            const Case& c, Device device, const LadderOptions& options) {
   ROOFTILE_TRY_ASSIGN(HostProblem host, HostProblem::create(op, cases, c));
@@ -75,6 +97,7 @@ Result<LadderResult> climb(const Registry& registry, const OperatorDescriptor& o
   for (LadderEntry& entry : entries) {
     step(options, fmt::format("{} on {}: verifying {}", op.name, to_string(device), entry.row.rung));
     verify_entry(entry, problem);
+    if (device.kind == DeviceKind::sim) watch_entry(entry, problem);
   }
   if (device.kind != DeviceKind::sim) {
     step(options, fmt::format("{} on {}: measuring", op.name, to_string(device)));

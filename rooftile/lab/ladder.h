@@ -2,6 +2,7 @@
 // against the streaming bound.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +26,20 @@ struct RowTime {
   bool steady = false;  // enough samples, and close enough, to quote the median
 };
 
+// What a rung's accesses cost on the simulated SM; 0 where it makes none of the kind.
+struct AccessSummary {
+  double load_sectors = 0;  // of global memory, per request
+  double ideal_load_sectors = 0;
+  double store_sectors = 0;
+  double ideal_store_sectors = 0;
+  double conflict_degree = 0;  // of shared memory; 1: none
+  unsigned worst_conflict = 0;
+  double lanes = 0;  // active per request
+  double bytes_moved = 0;
+  std::uint64_t barriers = 0;
+  std::uint64_t shuffles = 0;
+};
+
 struct LadderRow {
   std::string rung;
   std::string kind;  // rung, cpu, peer, bound
@@ -35,7 +50,8 @@ struct LadderRow {
   RowStatus status = RowStatus::ok;
   std::string reason;
   bool verified = false;
-  double error = 0;  // the largest |out - reference|
+  double error = 0;                       // the largest |out - reference|
+  std::optional<AccessSummary> accesses;  // simulated, where the checked build is there
   std::optional<RowTime> time;
   double gbps = 0;
   double tflops = 0;

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "rooftile/lab/problem.h"
 #include "rooftile/lab/text_table.h"
 
 namespace rooftile::lab {
 namespace {
+
+constexpr std::array<const char*, 7> kAccessColumns = {"ld",    "st",  "conflict", "lanes",
+                                                       "moved", "bar", "shfl"};
 
 std::string format_time(double us) {
   if (us < 1e3) return fmt::format("{:.2f} us", us);
@@ -48,7 +53,7 @@ Cell ratio_cell(const LadderRow& row) {
 
 std::string time_text(const LadderRow& row) {
   if (row.time) return format_time(row.time->summary.median);
-  return row.simulated ? "simulated" : "-";
+  return "-";
 }
 
 // A time that may not be quoted says so beside itself.
@@ -66,12 +71,37 @@ std::string last_column(const LadderRow& row) {
   return row.reason.empty() || row.simulated ? row.idea : row.reason;
 }
 
-void add_row(TextTable& table, const LadderRow& row, bool timed, bool has_peer) {
-  std::vector<Cell> cells = {{row.chosen ? "*" : ""},
-                             {row.other_process ? row.rung + " (other process)" : row.rung,
-                              row.chosen ? Colour::bold : Colour::none},
-                             check_cell(row),
-                             {time_text(row)}};
+// "16 (4)": what it takes, and what would do; red where it is much more.
+Cell against_ideal(double value, double ideal) {
+  if (value == 0) return {"-"};
+  constexpr double kMuch = 1.5;
+  return {fmt::format("{:.3g} ({:.3g})", value, ideal), value > kMuch * ideal ? Colour::red : Colour::none};
+}
+
+std::vector<Cell> access_cells(const LadderRow& row, double needed_bytes) {
+  if (!row.accesses) return std::vector<Cell>(kAccessColumns.size(), Cell{"-"});
+  const AccessSummary& a = *row.accesses;
+  constexpr double kFewLanes = 16;
+  return {against_ideal(a.load_sectors, a.ideal_load_sectors),
+          against_ideal(a.store_sectors, a.ideal_store_sectors),
+          {a.conflict_degree == 0 ? "-" : fmt::format("{:.3g} ({})", a.conflict_degree, a.worst_conflict),
+           a.worst_conflict > 1 ? Colour::red : Colour::none},
+          {fmt::format("{:.3g}", a.lanes), a.lanes < kFewLanes ? Colour::red : Colour::none},
+          {needed_bytes > 0 ? fmt::format("{:.3g}", a.bytes_moved / needed_bytes) : "-"},
+          {fmt::format("{}", a.barriers)},
+          {fmt::format("{}", a.shuffles)}};
+}
+
+void add_row(TextTable& table, const LadderResult& result, const LadderRow& row, bool timed, bool has_peer) {
+  std::vector<Cell> cells = {
+      {row.chosen ? "*" : ""}, {row.other_process ? row.rung + " (other process)" : row.rung,
+       row.chosen ? Colour::bold : Colour::none}, check_cell(row)};
+  if (result.device.kind == DeviceKind::sim) {
+    for (Cell& cell : access_cells(row, result.read_bytes + result.write_bytes))
+      cells.push_back(std::move(cell));
+  } else {
+    cells.push_back({time_text(row)});
+  }
   if (timed) {
     cells.push_back(iqr_cell(row));
     cells.push_back({row.time ? format_rate(row.gbps) : "-"});
@@ -97,7 +127,12 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
   table.add_column("");
   table.add_column("rung");
   table.add_column("check");
-  table.add_column("time", Align::right);
+  const bool simulated = result.device.kind == DeviceKind::sim;
+  if (simulated) {
+    for (const char* header : kAccessColumns) table.add_column(header, Align::right);
+  } else {
+    table.add_column("time", Align::right);
+  }
   if (timed) {
     table.add_column("IQR", Align::right);
     table.add_column("GB/s", Align::right);
@@ -105,11 +140,20 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
   }
   if (has_peer) table.add_column("vs " + peer, Align::right);
   table.add_column("idea");
-  for (const LadderRow& row : result.rows) add_row(table, row, timed, has_peer);
+  for (const LadderRow& row : result.rows) add_row(table, result, row, timed, has_peer);
 
   std::string text = paint(title(report, result), Colour::bold, colour) + "\n" + table.render(width, colour);
   std::vector<std::string> notes;
   if (has_chosen) notes.push_back("* the rung that the library chooses for this call");
+  if (simulated) {
+    notes.push_back(
+        "ld, st: 32-byte sectors of global memory per request of a warp (what would do); conflict: passes of "
+        "the shared "
+        "memory's banks per request, 1 is none (the worst); lanes: active per request, of 32; moved: bytes "
+        "of global "
+        "memory over the algorithm's minimum; bar, shfl: block barriers and warp shuffles in all. "
+        "`rooftile sim OP/RUNG` shows the lines that they come from");
+  }
   if (timed) {
     for (const LadderRow& row : result.rows) {
       if (!row.time) continue;

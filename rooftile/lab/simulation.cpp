@@ -68,6 +68,30 @@ Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& pr
   return run;
 }
 
+AccessSummary summarize(const simt::checked::Report& report) {
+  using simt::checked::AccessCounts;
+  using simt::checked::AccessKind;
+  using simt::checked::MemorySpace;
+  const AccessCounts loads = report.total(MemorySpace::global, AccessKind::load);
+  const AccessCounts stores = report.total(MemorySpace::global, AccessKind::store);
+  AccessCounts shared = report.total(MemorySpace::shared, AccessKind::load);
+  shared.add(report.total(MemorySpace::shared, AccessKind::store));
+  AccessSummary summary;
+  summary.load_sectors = loads.sectors_per_request();
+  summary.ideal_load_sectors = loads.ideal_sectors_per_request();
+  summary.store_sectors = stores.sectors_per_request();
+  summary.ideal_store_sectors = stores.ideal_sectors_per_request();
+  summary.conflict_degree = shared.conflict_degree();
+  summary.worst_conflict = shared.worst_conflict;
+  summary.lanes = report.total().lanes_per_request();
+  summary.bytes_moved = report.bytes_moved();
+  for (const simt::checked::LineSyncs& sync : report.syncs) {
+    if (sync.name == "__syncthreads") summary.barriers += sync.count;
+    if (sync.name == "shuffle") summary.shuffles += sync.count;
+  }
+  return summary;
+}
+
 Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& op, const std::string& rung,
                             const SimulationOptions& options) {
   const OperatorCases* cases = registry.cases(op.name);

@@ -23,6 +23,8 @@ struct WatchedRun {
 [[nodiscard]] Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& problem,
                                                  const simt::checked::SessionOptions& options);
 
+[[nodiscard]] AccessSummary summarize(const simt::checked::Report& report);
+
 struct Simulation {
   std::string operator_name;
   std::string rung;
