@@ -18,7 +18,7 @@ constexpr int kPoison = 0xff;
 void add_buffers(Session& session, const DeviceProblem& problem, const Scratch& scratch) {
   for (std::size_t i = 0; i < problem.inputs().size(); ++i) {
     const GuardedBuffer& buffer = problem.inputs()[i];
-    session.add_buffer({problem.slot_name(SlotDirection::in, i), buffer.data(), buffer.bytes(), true});
+    session.add_buffer({problem.slot_name(SlotDirection::in, i), buffer.data(), buffer.bytes(), true, true});
   }
   for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
     const GuardedBuffer& buffer = problem.outputs()[i];

@@ -28,7 +28,7 @@ ROOFTILE_SIM_UNWATCHED T atomic_update(T* address, const char* name, std::source
     misaligned_access(address, address, sizeof(T));
   }
 #if defined(ROOFTILE_SIM_CHECKED)
-  watch_atomic(address, sizeof(T), __builtin_return_address(0));
+  atomic_begins(address, sizeof(T), __builtin_return_address(0));
 #endif
   auto* word = reinterpret_cast<Aliasing*>(address);
   Word expected = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -40,6 +40,9 @@ ROOFTILE_SIM_UNWATCHED T atomic_update(T* address, const char* name, std::source
     std::memcpy(&desired, &after, sizeof(T));
   } while (!__atomic_compare_exchange_n(word, &expected, desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   if (desired != expected) note_progress();
+#if defined(ROOFTILE_SIM_CHECKED)
+  atomic_ends(address, __builtin_return_address(0));
+#endif
   return before;
 }
 

@@ -115,8 +115,9 @@ ROOFTILE_SIM_UNWATCHED inline void note_progress() {
   progress.store(progress.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// One atomic read-modify-write of the kernel at `pc`, before it happens: for the watcher of checked builds.
-void watch_atomic(const void* address, unsigned bytes, const void* pc);
+// Around one atomic read-modify-write of the kernel at `pc`: for the watcher of checked builds.
+void atomic_begins(const void* address, unsigned bytes, const void* pc);
+void atomic_ends(const void* address, const void* pc);
 
 // Ends the launch with a Status that names block and thread: first the report, "<what>" or "<what> at
 // kernel.cu:41", then the thread is left where it stands. Two calls, because nothing on an abandoned stack is

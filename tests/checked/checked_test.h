@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <new>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -24,6 +25,21 @@ using simt::checked::Session;
 using simt::checked::SessionOptions;
 
 inline const StreamRef kStream{kSim, nullptr};
+
+// Memory that starts at a multiple of 256 bytes, as device memory does.
+template <class T>
+struct DeviceAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{256};
+  DeviceAllocator() = default;
+  template <class U>
+  explicit DeviceAllocator(const DeviceAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kAlignment); }
+  friend bool operator==(const DeviceAllocator&, const DeviceAllocator&) { return true; }
+};
+template <class T>
+using DeviceVector = std::vector<T, DeviceAllocator<T>>;
 
 inline ::testing::AssertionResult is_ok(const Status& status) {
   if (status.ok()) return ::testing::AssertionSuccess();
@@ -48,13 +64,13 @@ inline Report watch(const SessionOptions& options, const std::vector<Buffer>& bu
   return (*session)->finish();
 }
 
-template <class T>
-Buffer input(const char* name, const std::vector<T>& data) {
-  return {name, data.data(), data.size() * sizeof(T), true};
+template <class Vector>
+Buffer input(const char* name, const Vector& data) {
+  return {name, data.data(), data.size() * sizeof(data[0]), true};
 }
-template <class T>
-Buffer output(const char* name, const std::vector<T>& data) {
-  return {name, data.data(), data.size() * sizeof(T), false};
+template <class Vector>
+Buffer output(const char* name, const Vector& data) {
+  return {name, data.data(), data.size() * sizeof(data[0]), false};
 }
 
 inline std::string describe(const Report& report) {

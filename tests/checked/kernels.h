@@ -48,4 +48,10 @@ enum class Bug {
 };
 Status run_bug(StreamRef stream, Bug bug, const int* g_in, int* g_out, unsigned* g_flag);
 
+// Blocks that hand values to each other through global memory: block b writes g_values[b], tells so by
+// g_flags, and the last one (or the next) reads. `right` or with what orders the two left out.
+enum class Handover { release_acquire, relaxed_flag, fences, missing_fence, ticket, plain_ticket };
+Status run_handover(StreamRef stream, Handover kind, unsigned blocks, int* g_values, unsigned* g_flags,
+                    int* g_out);
+
 }  // namespace rooftile::ROOFTILE_TARGET::checked_tests

@@ -2,14 +2,12 @@
 #include <numeric>
 
 #include "rooftile/sim/checked/source_lines.h"
-#include "rooftile/sim/vector_types.h"
 #include "tests/checked/checked_test.h"
 
 namespace rooftile::checked_testing {
 namespace {
 
 using namespace checked::checked_tests;
-using simt::float4;
 
 constexpr SessionOptions kMetrics{.metrics = true};
 
@@ -17,8 +15,8 @@ class Metrics : public ::testing::TestWithParam<simt::LaneOrder> {
  protected:
   void SetUp() override { ASSERT_TRUE(is_ok(simt::set_executor_config({.order = GetParam(), .seed = 7}))); }
 
-  static std::vector<float> ramp(std::size_t n) {
-    std::vector<float> values(n);
+  static DeviceVector<float> ramp(std::size_t n) {
+    DeviceVector<float> values(n);
     std::iota(values.begin(), values.end(), 0.0f);
     return values;
   }
@@ -28,12 +26,10 @@ TEST_P(Metrics, FloatCopySectorsByStride) {
   constexpr unsigned kBlocks = 3;
   for (const auto& [stride, sectors] :
        std::vector<std::pair<int, double>>{{1, 4}, {2, 8}, {4, 16}, {8, 32}, {32, 32}}) {
-    const std::vector<float> in = ramp(kBlocks * 256u * static_cast<unsigned>(stride) + 8);
-    std::vector<float> out(in.size());
-    // Vectors of the host start at multiples of 16 bytes; sectors are counted from multiples of 32.
-    const auto first = [](auto* data) { return data + reinterpret_cast<std::uintptr_t>(data) % 32 / 4; };
-    const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
-      return run_strided_copy(kStream, kBlocks, stride, first(in.data()), first(out.data()));
+    const DeviceVector<float> in = ramp(kBlocks * 256u * static_cast<unsigned>(stride));
+    DeviceVector<float> out(in.size());
+    const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&, s = stride] {
+      return run_strided_copy(kStream, kBlocks, s, in.data(), out.data());
     });
     for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
       const AccessCounts counts = report.total(MemorySpace::global, kind);
@@ -50,10 +46,10 @@ TEST_P(Metrics, FloatCopySectorsByStride) {
 }
 
 TEST_P(Metrics, Float4CopyMovesSixteenSectors) {
-  const std::vector<float4> in(256);
-  std::vector<float4> out(256);
+  const DeviceVector<float> in(1024);
+  DeviceVector<float> out(1024);
   const Report report = watch(kMetrics, {input("in", in), output("out", out)},
-                              [&] { return run_float4_copy(kStream, 1, &in[0].x, &out[0].x); });
+                              [&] { return run_float4_copy(kStream, 1, in.data(), out.data()); });
   for (const AccessKind kind : {AccessKind::load, AccessKind::store}) {
     const AccessCounts counts = report.total(MemorySpace::global, kind);
     EXPECT_EQ(counts.requests, 8u);
@@ -75,10 +71,10 @@ TEST_P(Metrics, Transposes) {
        {Expected{Transpose::naive, 32, 0, 0}, Expected{Transpose::tiled, 4, 32, 512},
         Expected{Transpose::padded, 4, 1, 512}}) {
     constexpr int kN = 128;
-    const std::vector<float4> in(kN * kN / 4);
-    std::vector<float4> out(kN * kN / 4);
+    const DeviceVector<float> in(kN * kN);
+    DeviceVector<float> out(kN * kN);
     const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
-      return run_transpose(kStream, expected.kind, kN, &in[0].x, &out[0].x);
+      return run_transpose(kStream, expected.kind, kN, in.data(), out.data());
     });
     EXPECT_EQ(describe(report), "");
     EXPECT_DOUBLE_EQ(report.total(MemorySpace::global, AccessKind::load).sectors_per_request(), 4);
@@ -98,10 +94,10 @@ TEST_P(Metrics, Transposes) {
 // Loads 8 x 32 lanes of each kind; in the tree 8 warps with 16, 8, 4, 2 and 1 lanes, then 4, 2 and 1 warps
 // with one: 47 warps and 255 lanes, three times; then one lane reads and writes the sum.
 TEST_P(Metrics, DivergentReduceByHand) {
-  const std::vector<float4> in(64);
+  const DeviceVector<float> in(256);
   float sum = 0;
   const Report report = watch(kMetrics, {input("in", in), {"out", &sum, sizeof sum}},
-                              [&] { return run_divergent_reduce(kStream, &in[0].x, &sum); });
+                              [&] { return run_divergent_reduce(kStream, in.data(), &sum); });
   EXPECT_EQ(report.total(MemorySpace::shared, AccessKind::load).requests, 2u * 47 + 1);
   EXPECT_EQ(report.total(MemorySpace::shared, AccessKind::load).lanes, 2u * 255 + 1);
   EXPECT_EQ(report.total(MemorySpace::shared, AccessKind::store).requests, 8u + 47);
@@ -127,10 +123,10 @@ TEST_P(Metrics, AtomicsOfOneAddressAreCounted) {
 
 // The table is by source line: the numbers stand beside the statement that made them.
 TEST_P(Metrics, LinesAreThoseOfTheStatements) {
-  const std::vector<float4> in(32 * 32 / 4);
-  std::vector<float4> out(32 * 32 / 4);
+  const DeviceVector<float> in(32 * 32);
+  DeviceVector<float> out(32 * 32);
   const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
-    return run_transpose(kStream, Transpose::padded, 32, &in[0].x, &out[0].x);
+    return run_transpose(kStream, Transpose::padded, 32, in.data(), out.data());
   });
   std::vector<std::string> seen;
   for (const auto& line : report.accesses) {
@@ -157,8 +153,8 @@ TEST_P(Metrics, KernelsAreInstrumentedAndThisTestIsNot) {
   EXPECT_EQ(sum, 4096.0f);
   EXPECT_EQ(simt::checked::instrumentation_calls(), before);
 
-  const std::vector<float4> in(64);
-  const auto run = [&] { return run_divergent_reduce(kStream, &in[0].x, &sum); };
+  const DeviceVector<float> in(256);
+  const auto run = [&] { return run_divergent_reduce(kStream, in.data(), &sum); };
   const Report report = watch({}, {}, run);
   EXPECT_GE(report.instrumented_accesses, 256u + 256 + 3 * 255 + 2);
   ASSERT_TRUE(is_ok(run()));  // unwatched: the same kernel counts as what it is

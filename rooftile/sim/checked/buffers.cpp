@@ -18,6 +18,7 @@ std::uintptr_t distance(const KnownBuffer& buffer, std::uintptr_t address) {
 KnownBuffer::KnownBuffer(const Buffer& buffer)
     : name_(buffer.name), begin_(reinterpret_cast<std::uintptr_t>(buffer.data)), bytes_(buffer.bytes) {
   if (!buffer.initialised && bytes_ > 0) written_ = std::make_unique<std::uint8_t[]>(bytes_);
+  if (!buffer.read_only && bytes_ > 0) shadow_ = std::make_unique<GlobalShadow>(bytes_);
 }
 
 void KnownBuffer::set_written(std::uintptr_t address, unsigned bytes) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rooftile/sim/checked/global_shadow.h"
 #include "rooftile/sim/checked/session.h"
 
 namespace rooftile::simt::checked {
@@ -23,12 +24,15 @@ class KnownBuffer {
   // Of a range that it holds. Several OS threads may write: a byte says the same, whoever wrote it.
   void set_written(std::uintptr_t address, unsigned bytes);
   [[nodiscard]] bool is_written(std::uintptr_t address, unsigned bytes) const;
+  // Null for a read-only buffer.
+  [[nodiscard]] GlobalShadow* shadow() const { return shadow_.get(); }
 
  private:
   std::string name_;
   std::uintptr_t begin_;
   std::size_t bytes_;
   std::unique_ptr<std::uint8_t[]> written_;  // per byte; null: all of them are
+  std::unique_ptr<GlobalShadow> shadow_;
 };
 
 class Buffers {

@@ -46,11 +46,13 @@ Checker::Checker(SessionState& session, detail::BlockRunner& runner)
       metrics_(session.options.metrics),
       checks_(session.options.checks),
       variables_(SharedVariables::of_program()),
-      shadow_(kMaxDynamicSharedBytes + variables_.block_bytes()) {}
+      shadow_(kMaxDynamicSharedBytes + variables_.block_bytes()),
+      grid_clocks_(session.released) {}
 
 void Checker::bind(const detail::GridRun& grid) {
   grid_ = &grid;
   threads_ = grid.block_threads;
+  epoch_ = session_.launch_epoch();
   variables_at_ = SharedVariables::block_address();
   dynamic_at_ = as_number(runner_.block_record().dynamic_shared);
   current_checker = this;
@@ -61,7 +63,9 @@ void Checker::unbind() {
   grid_ = nullptr;
 }
 
-void Checker::block_started(std::uint64_t) {
+void Checker::block_started(std::uint64_t linear_block) {
+  block_ = static_cast<std::uint32_t>(linear_block);
+  grid_clocks_.start_block(block_);
   shadow_.start_block();
   clocks_.start_block(threads_);
   for (unsigned w = 0; w * kLanesOfWarp < threads_; ++w) {
@@ -73,6 +77,7 @@ void Checker::block_started(std::uint64_t) {
 
 void Checker::barrier_passed(std::source_location where) {
   clocks_.pass_barrier();
+  grid_clocks_.pass_barrier();
   RawSync& sync = syncs_[{place_of(where), "__syncthreads"}];
   ++sync.count;
   sync.lanes += threads_;
@@ -81,6 +86,7 @@ void Checker::barrier_passed(std::source_location where) {
 void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, std::uint32_t lanes,
                                 const std::uint8_t* source_lanes, std::source_location where) {
   clocks_.pass_collective(warp, lanes, lanes == live_[warp]);
+  grid_clocks_.pass_collective(warp, lanes);
   const char* name = op == WarpOp::sync ? "__syncwarp" : is_shuffle(op) ? "shuffle" : "vote";
   RawSync& sync = syncs_[{place_of(where), name}];
   ++sync.count;
@@ -110,7 +116,10 @@ void Checker::thread_exited(const detail::ThreadRecord& thread) {
   live_[thread.warp] &= ~(1u << thread.lane);
 }
 
-void Checker::grid_passed() { clocks_.pass_barrier(); }
+void Checker::grid_passed() {
+  clocks_.pass_barrier();
+  session_.reached_epoch(++epoch_);
+}
 
 bool Checker::is_disabled(std::source_location where) {
   return !session_.options.disabled.empty() && session_.is_disabled(place_of(where));
@@ -124,6 +133,16 @@ void Checker::hold(const Held& held, const void* frame) {
   mine.depth = as_number(stack.stack_bottom) + stack.stack_bytes - as_number(frame);
   held_lanes_[self.warp] |= 1u << self.lane;
   runner_.hold_thread();
+}
+
+void Checker::hold_at(const Access& access, MemorySpace space, std::uintptr_t address) {
+  hold({.pc = access.pc,
+        .address = address,
+        .bytes = access.bytes,
+        .kind = access.kind,
+        .space = space,
+        .is_access = true},
+       access.frame);
 }
 
 // The lanes that are deepest in calls, and of them those at the lowest address, go on: code is laid out so
@@ -163,143 +182,156 @@ void Checker::basic_block(const void* pc, const void* frame) {
   if (metrics_ && current_thread != nullptr) hold({.pc = pc}, frame);
 }
 
-void Checker::access(std::uintptr_t address, unsigned bytes, AccessKind kind, const void* pc,
-                     const void* frame) {
+void Checker::access(const Access& access) {
   const detail::ThreadRecord* self = current_thread;
   if (self == nullptr) return;  // the launcher
   ++accesses_;
   const detail::Context& stack = self->fiber->context;
+  const std::uintptr_t address = access.address;
   if (address - as_number(stack.stack_bottom) < stack.stack_bytes) return;  // local memory
   if (address - variables_at_ < variables_.block_bytes()) {
-    access_shared_variable(address - variables_at_, bytes, kind, pc, frame);
+    access_shared_variable(address - variables_at_, access);
   } else if (address - dynamic_at_ < kMaxDynamicSharedBytes) {
-    access_dynamic_shared(address - dynamic_at_, bytes, kind, pc, frame);
+    access_dynamic_shared(address - dynamic_at_, access);
   } else {
-    access_global(address, bytes, kind, pc, frame);
+    access_global(access);
   }
 }
 
-void Checker::access_shared_variable(std::size_t offset, unsigned bytes, AccessKind kind, const void* pc,
-                                     const void* frame) {
+void Checker::access_shared_variable(std::size_t offset, const Access& access) {
   const SharedVariable* variable = variables_.at(offset);
   if (variable == nullptr) return;  // of the executor
   if (checks_) {
-    if (offset + bytes > variable->offset + variable->bytes) {
-      find(FindingKind::out_of_bounds, place_of(pc), {},
-           [&] { return who(kind) + "across the end of shared " + variable->name; });
+    if (offset + access.bytes > variable->offset + variable->bytes) {
+      find(FindingKind::out_of_bounds, place_of(access.pc), {},
+           [&] { return who(access.kind) + "across the end of shared " + variable->name; });
     }
-    check_shared(kMaxDynamicSharedBytes + offset, bytes, kind, pc, variable->name, offset - variable->offset);
+    check_shared(kMaxDynamicSharedBytes + offset, access, variable->name, offset - variable->offset);
   }
-  if (metrics_) {
-    hold({.pc = pc,
-          .address = offset,
-          .bytes = bytes,
-          .kind = kind,
-          .space = MemorySpace::shared,
-          .is_access = true},
-         frame);
-  }
+  if (metrics_) hold_at(access, MemorySpace::shared, offset);
 }
 
-void Checker::access_dynamic_shared(std::size_t offset, unsigned bytes, AccessKind kind, const void* pc,
-                                    const void* frame) {
+void Checker::access_dynamic_shared(std::size_t offset, const Access& access) {
   const std::size_t size = runner_.block_record().dynamic_shared_bytes;
   if (checks_) {
-    if (offset + bytes > size) {
-      find(FindingKind::out_of_bounds, place_of(pc), {}, [&] {
-        return who(kind) + "byte " + std::to_string(offset) + " of dynamic shared memory, which has " +
+    if (offset + access.bytes > size) {
+      find(FindingKind::out_of_bounds, place_of(access.pc), {}, [&] {
+        return who(access.kind) + "byte " + std::to_string(offset) + " of dynamic shared memory, which has " +
                std::to_string(size) + " bytes";
       });
     } else {
-      check_shared(offset, bytes, kind, pc, "dynamic shared memory", offset);
+      check_shared(offset, access, "dynamic shared memory", offset);
     }
   }
-  if (metrics_) {
-    hold({.pc = pc,
-          .address = offset,
-          .bytes = bytes,
-          .kind = kind,
-          .space = MemorySpace::shared,
-          .is_access = true},
-         frame);
-  }
+  if (metrics_) hold_at(access, MemorySpace::shared, offset);
 }
 
-void Checker::check_shared(std::size_t shadow_offset, unsigned bytes, AccessKind kind, const void* pc,
-                           const std::string& name, std::size_t name_offset) {
+void Checker::check_shared(std::size_t shadow_offset, const Access& access, std::string_view name,
+                           std::size_t name_offset) {
   const unsigned thread = current_thread->linear;
-  const SharedVerdict verdict = shadow_.access(shadow_offset, bytes, kind, thread, pc, clocks_);
+  const Mark mark{access.pc, clocks_.stamp(thread), static_cast<std::uint16_t>(thread),
+                  0,         access.atomic,         access.kind != AccessKind::load};
+  const SharedVerdict verdict =
+      shadow_.access(shadow_offset, access.bytes, mark, access.kind != AccessKind::store, clocks_);
   if (!verdict.uninitialised && verdict.conflict.bytes == 0) [[likely]]
     return;
-  const auto where = [&] { return "byte " + std::to_string(name_offset) + " of shared " + name; };
+  const auto where = [&] {
+    return "byte " + std::to_string(name_offset) + " of shared " + std::string(name);
+  };
   if (verdict.uninitialised) {
-    find(FindingKind::uninitialised, place_of(pc), {},
-         [&] { return who(kind) + where() + ", which no thread of the block has written"; });
+    find(FindingKind::uninitialised, place_of(access.pc), {},
+         [&] { return who(access.kind) + where() + ", which no thread of the block has written"; });
   }
   if (verdict.conflict.bytes != 0) {
     const Mark& other = verdict.conflict;
-    find(FindingKind::race, place_of(pc), place_of(other.pc), [&] {
-      return who(kind) + where() + ", which thread " + thread_name(other.thread) +
+    find(FindingKind::race, place_of(access.pc), place_of(other.pc), [&] {
+      return who(access.kind) + where() + ", which thread " + thread_name(other.thread) +
              (other.write ? " wrote" : " read") + " with no synchronisation between";
     });
   }
 }
 
-void Checker::access_global(std::uintptr_t address, unsigned bytes, AccessKind kind, const void* pc,
-                            const void* frame) {
+void Checker::access_global(const Access& access) {
+  const std::uintptr_t address = access.address;
   const std::uintptr_t program = as_number(&__executable_start);
   if (address - program < as_number(&_end) - program) return;
   if (address - as_number(&runner_) < sizeof(runner_)) return;
   if (address - as_number(grid_->kernel.bound) < grid_->kernel.bound_bytes) return;  // the kernel's arguments
   if (!session_.buffers.empty()) {
-    KnownBuffer* buffer = session_.buffers.find(address, bytes);
+    KnownBuffer* buffer = session_.buffers.find(address, access.bytes);
     if (buffer == nullptr) {
-      const auto text = [&] { return who(kind) + session_.buffers.describe_outside(address); };
-      find(FindingKind::out_of_bounds, place_of(pc), {}, text);
+      const auto text = [&] { return who(access.kind) + session_.buffers.describe_outside(address); };
+      find(FindingKind::out_of_bounds, place_of(access.pc), {}, text);
       if (session_.buffers.is_near(address)) return;
       detail::report_failure("out of bounds: " + text());  // it may be no memory at all
       detail::abandon_thread();
     }
-    if (checks_) {
-      if (kind != AccessKind::store && !buffer->is_written(address, bytes)) {
-        find(FindingKind::uninitialised, place_of(pc), {}, [&] {
-          return who(kind) + "byte " + std::to_string(address - buffer->begin()) + " of " + buffer->name() +
-                 ", which nobody has written";
-        });
-      }
-      if (kind != AccessKind::load) buffer->set_written(address, bytes);
-    }
+    if (checks_) check_global(*buffer, access);
   }
-  if (metrics_) {
-    hold({.pc = pc,
-          .address = address,
-          .bytes = bytes,
-          .kind = kind,
-          .space = MemorySpace::global,
-          .is_access = true},
-         frame);
-  }
+  if (metrics_) hold_at(access, MemorySpace::global, address);
 }
 
-void Checker::atomic_order(std::uintptr_t address, Order order, bool reads, bool writes, const void* pc) {
-  if (order != Order::relaxed && !session_.options.disabled.empty() && session_.is_disabled(place_of(pc))) {
-    order = Order::relaxed;
+void Checker::check_global(KnownBuffer& buffer, const Access& access) {
+  const std::size_t offset = access.address - buffer.begin();
+  const auto where = [&] { return "byte " + std::to_string(offset) + " of " + buffer.name(); };
+  if (access.kind != AccessKind::store && !buffer.is_written(access.address, access.bytes)) {
+    find(FindingKind::uninitialised, place_of(access.pc), {},
+         [&] { return who(access.kind) + where() + ", which nobody has written"; });
   }
+  if (access.kind != AccessKind::load) buffer.set_written(access.address, access.bytes);
+  if (buffer.shadow() == nullptr) return;
   const unsigned thread = current_thread->linear;
-  if (reads) clocks_.acquire(thread, address, order != Order::acquire && order != Order::both);
-  if (writes) clocks_.release(thread, address, order != Order::release && order != Order::both);
-  if (order != Order::relaxed) {
-    RawSync& sync = syncs_[{place_of(pc), order == Order::acquire   ? "acquire"
-                                          : order == Order::release ? "release"
-                                                                    : "acquire-release"}];
-    ++sync.count;
-    ++sync.lanes;
+  GlobalMark mark;
+  mark.pc = access.pc;
+  mark.stamp = clocks_.stamp(thread);
+  mark.block = block_;
+  mark.epoch = epoch_;
+  mark.thread = static_cast<std::uint16_t>(thread);
+  mark.atomic = access.atomic;
+  mark.write = access.kind != AccessKind::load;
+  const GlobalMark other = buffer.shadow()->access(offset, access.bytes, mark, clocks_, grid_clocks_);
+  if (other.epoch == 0) return;
+  find(FindingKind::race, place_of(access.pc), place_of(other.pc), [&] {
+    return who(access.kind) + where() + ", which thread " + thread_name(other.thread) +
+           (other.block == block_ ? "" : " of block " + detail::describe(grid_->block_index(other.block))) +
+           (other.write ? " wrote" : " read") + " with no synchronisation between";
+  });
+}
+
+Checker::Order Checker::order_at(Order order, const void* pc) {
+  const bool disabled =
+      order != Order::relaxed && !session_.options.disabled.empty() && session_.is_disabled(place_of(pc));
+  return disabled ? Order::relaxed : order;
+}
+
+void Checker::before_atomic(std::uintptr_t address, Order order, bool writes, const void* pc) {
+  order = order_at(order, pc);
+  const unsigned thread = current_thread->linear;
+  const bool releases = order == Order::release || order == Order::both;
+  if (writes) {
+    grid_clocks_.release(thread, address, !releases, releases ? clocks_.publish(thread) : BlockKnowledge{});
+    clocks_.release(thread, address, !releases);
   }
+  if (order == Order::relaxed) return;
+  RawSync& sync = syncs_[{place_of(pc), order == Order::acquire   ? "acquire"
+                                        : order == Order::release ? "release"
+                                                                  : "acquire-release"}];
+  ++sync.count;
+  ++sync.lanes;
+}
+
+void Checker::after_atomic(std::uintptr_t address, Order order, const void* pc) {
+  order = order_at(order, pc);
+  const bool relaxed = order != Order::acquire && order != Order::both;
+  clocks_.acquire(current_thread->linear, address, relaxed);
+  grid_clocks_.acquire(current_thread->linear, address, relaxed);
 }
 
 void Checker::fence(const void* pc) {
   if (!session_.options.disabled.empty() && session_.is_disabled(place_of(pc))) return;
-  clocks_.fence(current_thread->linear);
+  const unsigned thread = current_thread->linear;
+  grid_clocks_.fence(thread, clocks_.publish(thread));
+  clocks_.fence(thread);
   RawSync& sync = syncs_[{place_of(pc), "fence"}];
   ++sync.count;
   ++sync.lanes;

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "rooftile/sim/block.h"
+#include "rooftile/sim/checked/grid_clocks.h"
 #include "rooftile/sim/checked/lane_clocks.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/checked/shared_shadow.h"
@@ -14,6 +16,15 @@
 #include "rooftile/sim/checked/site_counts.h"
 
 namespace rooftile::simt::checked {
+
+struct Access {
+  std::uintptr_t address;
+  unsigned bytes;
+  AccessKind kind;
+  bool atomic;  // a load or a store may be, too
+  const void* pc;
+  const void* frame;  // of the hook
+};
 
 class Checker final : public detail::BlockWatcher {
  public:
@@ -31,11 +42,13 @@ class Checker final : public detail::BlockWatcher {
   std::uint32_t release_held(unsigned warp) override;
   bool is_disabled(std::source_location where) override;
 
-  // The current thread's instrumented code, before it acts. `frame`: of the hook.
-  void access(std::uintptr_t address, unsigned bytes, AccessKind kind, const void* pc, const void* frame);
+  // The current thread's instrumented code, before it acts.
+  void access(const Access& access);
   void basic_block(const void* pc, const void* frame);
   enum class Order { relaxed, acquire, release, both };
-  void atomic_order(std::uintptr_t address, Order order, bool reads, bool writes, const void* pc);
+  // Around an atomic operation: what it releases is there before its value is, what it acquires after it.
+  void before_atomic(std::uintptr_t address, Order order, bool writes, const void* pc);
+  void after_atomic(std::uintptr_t address, Order order, const void* pc);
   void fence(const void* pc);
   void index_out_of_bounds(const char* file, unsigned line, const std::string& what);
 
@@ -59,15 +72,15 @@ class Checker final : public detail::BlockWatcher {
     bool is_access = false;  // else it enters a basic block
   };
 
-  void check_shared(std::size_t shadow_offset, unsigned bytes, AccessKind kind, const void* pc,
-                    const std::string& name, std::size_t name_offset);
-  void access_shared_variable(std::size_t offset, unsigned bytes, AccessKind kind, const void* pc,
-                              const void* frame);
-  void access_dynamic_shared(std::size_t offset, unsigned bytes, AccessKind kind, const void* pc,
-                             const void* frame);
-  void access_global(std::uintptr_t address, unsigned bytes, AccessKind kind, const void* pc,
-                     const void* frame);
+  void access_shared_variable(std::size_t offset, const Access& access);
+  void access_dynamic_shared(std::size_t offset, const Access& access);
+  void access_global(const Access& access);
+  void check_shared(std::size_t shadow_offset, const Access& access, std::string_view name,
+                    std::size_t name_offset);
+  void check_global(KnownBuffer& buffer, const Access& access);
+  [[nodiscard]] Order order_at(Order order, const void* pc);
   void hold(const Held& held, const void* frame);
+  void hold_at(const Access& access, MemorySpace space, std::uintptr_t address);
   // `text` is asked for the first time alone.
   template <class Text>
   void find(FindingKind kind, const Place& at, const Place& other, Text&& text);
@@ -89,6 +102,9 @@ class Checker final : public detail::BlockWatcher {
   std::uintptr_t dynamic_at_ = 0;
   SharedShadow shadow_;
   LaneClocks clocks_;
+  GridClocks grid_clocks_;
+  std::uint32_t epoch_ = 0;
+  std::uint32_t block_ = 0;
 
   std::array<std::uint32_t, detail::kMaxWarps> live_{};
   std::array<std::uint32_t, detail::kMaxWarps> started_{};  // lanes that the warp has at all

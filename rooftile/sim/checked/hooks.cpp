@@ -16,7 +16,7 @@ std::atomic<std::uint64_t> g_unwatched_calls{0};
 __attribute__((always_inline)) inline void on_access(const void* address, unsigned bytes, AccessKind kind,
                                                      const void* pc, const void* frame) {
   if (Checker* checker = current_checker; checker != nullptr) [[likely]] {
-    checker->access(reinterpret_cast<std::uintptr_t>(address), bytes, kind, pc, frame);
+    checker->access({reinterpret_cast<std::uintptr_t>(address), bytes, kind, false, pc, frame});
   } else {
     g_unwatched_calls.fetch_add(1, std::memory_order_relaxed);
   }
@@ -36,16 +36,34 @@ Checker::Order order_of(int order) {
   }
 }
 
-// An atomic operation before it happens: releases first, so that who sees its value sees what came before.
-void on_atomic(const volatile void* address, unsigned bytes, AccessKind kind, int order, const void* pc,
-               const void* frame) {
-  const void* place = const_cast<const void*>(address);
-  Checker* checker = current_checker;
-  if (checker == nullptr || detail::current_thread == nullptr) return;
-  checker->access(reinterpret_cast<std::uintptr_t>(place), bytes, kind, pc, frame);
-  checker->atomic_order(reinterpret_cast<std::uintptr_t>(place), order_of(order), kind != AccessKind::store,
-                        kind != AccessKind::load, pc);
-}
+// Whose kernel runs here; null on the host.
+Checker* running_checker() { return detail::current_thread != nullptr ? current_checker : nullptr; }
+
+// Around an atomic operation: what it releases is known before others can see its value, and what it acquires
+// is looked up when it has seen the value.
+class AtomicOperation {
+ public:
+  AtomicOperation(const volatile void* address, unsigned bytes, AccessKind kind, int order, const void* pc,
+                  const void* frame)
+      : address_(reinterpret_cast<std::uintptr_t>(address)), order_(order_of(order)), kind_(kind), pc_(pc) {
+    Checker* checker = running_checker();
+    if (checker == nullptr) return;
+    checker->access({address_, bytes, kind, true, pc, frame});
+    checker->before_atomic(address_, order_, kind != AccessKind::load, pc);
+  }
+  AtomicOperation(const AtomicOperation&) = delete;
+  AtomicOperation& operator=(const AtomicOperation&) = delete;
+  ~AtomicOperation() {
+    Checker* checker = running_checker();
+    if (checker != nullptr && kind_ != AccessKind::store) checker->after_atomic(address_, order_, pc_);
+  }
+
+ private:
+  std::uintptr_t address_;
+  Checker::Order order_;
+  AccessKind kind_;
+  const void* pc_;
+};
 
 }  // namespace
 
@@ -55,9 +73,17 @@ std::uint64_t instrumentation_calls() { return g_unwatched_calls.load(); }
 
 namespace detail {
 
-void watch_atomic(const void* address, unsigned bytes, const void* pc) {
-  checked::on_atomic(address, bytes, checked::AccessKind::atomic, __ATOMIC_RELAXED, pc,
-                     __builtin_frame_address(0));
+void atomic_begins(const void* address, unsigned bytes, const void* pc) {
+  checked::Checker* checker = checked::running_checker();
+  if (checker == nullptr) return;
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  checker->access({place, bytes, checked::AccessKind::atomic, true, pc, __builtin_frame_address(0)});
+  checker->before_atomic(place, checked::Checker::Order::relaxed, true, pc);
+}
+void atomic_ends(const void* address, const void* pc) {
+  checked::Checker* checker = checked::running_checker();
+  if (checker == nullptr) return;
+  checker->after_atomic(reinterpret_cast<std::uintptr_t>(address), checked::Checker::Order::relaxed, pc);
 }
 
 }  // namespace detail
@@ -65,9 +91,10 @@ void watch_atomic(const void* address, unsigned bytes, const void* pc) {
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the compiler's names
 using rooftile::simt::checked::AccessKind;
+using rooftile::simt::checked::AtomicOperation;
 using rooftile::simt::checked::current_checker;
 using rooftile::simt::checked::on_access;
-using rooftile::simt::checked::on_atomic;
+using rooftile::simt::checked::running_checker;
 
 #define ROOFTILE_HOOK_PLACE __builtin_return_address(0), __builtin_frame_address(0)
 
@@ -114,32 +141,32 @@ void __tsan_write_range(const void* address, unsigned long bytes) {
 }
 
 // Atomics that kernels write as the compiler's builtins.
-#define ROOFTILE_HOOK_UPDATE(bits, T, name)                                       \
-  T __tsan_atomic##bits##_##name(volatile T* address, T value, int order) {       \
-    on_atomic(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE); \
-    return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                     \
+#define ROOFTILE_HOOK_UPDATE(bits, T, name)                                                           \
+  T __tsan_atomic##bits##_##name(volatile T* address, T value, int order) {                           \
+    const AtomicOperation watched(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE); \
+    return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                                         \
   }
 #define ROOFTILE_HOOK_ATOMICS(bits, T)                                                                       \
   T __tsan_atomic##bits##_load(const volatile T* address, int order) {                                       \
-    on_atomic(address, bits / 8, AccessKind::load, order, ROOFTILE_HOOK_PLACE);                              \
+    const AtomicOperation watched(address, bits / 8, AccessKind::load, order, ROOFTILE_HOOK_PLACE);          \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                       \
   }                                                                                                          \
   void __tsan_atomic##bits##_store(volatile T* address, T value, int order) {                                \
-    on_atomic(address, bits / 8, AccessKind::store, order, ROOFTILE_HOOK_PLACE);                             \
+    const AtomicOperation watched(address, bits / 8, AccessKind::store, order, ROOFTILE_HOOK_PLACE);         \
     __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                      \
   }                                                                                                          \
   T __tsan_atomic##bits##_exchange(volatile T* address, T value, int order) {                                \
-    on_atomic(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE);                            \
+    const AtomicOperation watched(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE);        \
     return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                            \
   }                                                                                                          \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile T* address, T* expected, T value, int order,    \
                                                     int) {                                                   \
-    on_atomic(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE);                            \
+    const AtomicOperation watched(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE);        \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                                          \
   int __tsan_atomic##bits##_compare_exchange_weak(volatile T* address, T* expected, T value, int order,      \
                                                   int) {                                                     \
-    on_atomic(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE);                            \
+    const AtomicOperation watched(address, bits / 8, AccessKind::atomic, order, ROOFTILE_HOOK_PLACE);        \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }                                                                                                          \
   ROOFTILE_HOOK_UPDATE(bits, T, fetch_add)                                                                   \
@@ -157,9 +184,7 @@ ROOFTILE_HOOK_ATOMICS(64, std::uint64_t)
 
 void __tsan_atomic_thread_fence(int) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (current_checker != nullptr && rooftile::simt::detail::current_thread != nullptr) {
-    current_checker->fence(__builtin_return_address(0));
-  }
+  if (auto* checker = running_checker(); checker != nullptr) checker->fence(__builtin_return_address(0));
 }
 void __tsan_atomic_signal_fence(int) {}
 
@@ -184,10 +209,11 @@ struct UbsanOutOfBounds {
   const UbsanType* index_type;
 };
 void __ubsan_handle_out_of_bounds(UbsanOutOfBounds* data, std::uintptr_t index) {
-  if (current_checker == nullptr || rooftile::simt::detail::current_thread == nullptr) return;
-  current_checker->index_out_of_bounds(data->file, data->line,
-                                       "uses index " + std::to_string(static_cast<std::intptr_t>(index)) +
-                                           " of an array " + data->array_type->name);
+  auto* checker = running_checker();
+  if (checker == nullptr) return;
+  checker->index_out_of_bounds(data->file, data->line,
+                               "uses index " + std::to_string(static_cast<std::intptr_t>(index)) +
+                                   " of an array " + data->array_type->name);
 }
 #endif
 

@@ -105,6 +105,13 @@ LaneClocks::Clock LaneClocks::clock_of(unsigned thread) {
   return clock;
 }
 
+BlockKnowledge LaneClocks::publish(unsigned thread) {
+  WarpClocks& warp = warps_[thread / kWarpLanes];
+  use_partial(warp);
+  warp.own[thread % kWarpLanes] = ++now_;
+  return {floor_, warp.floor, now_, static_cast<std::uint16_t>(thread)};
+}
+
 void LaneClocks::release(unsigned thread, std::uintptr_t address, bool relaxed) {
   if (!relaxed) {
     join(released_[address], clock_of(thread));

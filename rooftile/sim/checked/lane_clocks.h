@@ -17,6 +17,14 @@ namespace rooftile::simt::checked {
 
 using Stamp = std::uint32_t;
 
+// What is known of one thread's releases: of its block, its warp, and itself the accesses below these stamps.
+struct BlockKnowledge {
+  Stamp block_floor = 0;
+  Stamp warp_floor = 0;
+  Stamp thread_stamp = 0;
+  std::uint16_t thread = 0;
+};
+
 class LaneClocks {
  public:
   void start_block(unsigned threads);
@@ -31,6 +39,9 @@ class LaneClocks {
   void pass_barrier();
   // `whole`: the lanes are all that have not exited.
   void pass_collective(unsigned warp, std::uint32_t lanes, bool whole);
+
+  // What a release of this thread tells other blocks; its accesses from now on are later.
+  [[nodiscard]] BlockKnowledge publish(unsigned thread);
 
   // Memory order through an atomic at this address; relaxed ones count together with a fence.
   void release(unsigned thread, std::uintptr_t address, bool relaxed);

@@ -29,6 +29,8 @@ SessionState::~SessionState() = default;
 
 void SessionState::launch_started(const detail::GridRun& grid) {
   kernel_ = grid.kernel.kernel;
+  launch_epoch_ = ++last_epoch_;
+  released.clear();
   auto known =
       std::find_if(kernels_.begin(), kernels_.end(), [&](const auto& k) { return k.first == kernel_; });
   if (known == kernels_.end()) {
@@ -66,6 +68,11 @@ void SessionState::launch_failed(const std::string& what) {
     return;
   }
   failures_.push_back({kind, lines_.kernel_name(kernel_), {}, {}, what, 1});
+}
+
+void SessionState::reached_epoch(std::uint32_t epoch) {
+  const std::scoped_lock lock(mutex_);
+  last_epoch_ = std::max(last_epoch_, epoch);
 }
 
 SourceLine SessionState::line_of(const Place& place) {

@@ -28,12 +28,13 @@ struct SessionOptions {
   std::vector<SourceLine> disabled{};
 };
 
-// Device memory that kernels may use. With no buffer at all, bounds of global memory are not checked.
+// Device memory that kernels may use. With no buffer at all, global memory is not checked.
 struct Buffer {
   std::string name;
   const void* data = nullptr;
   std::size_t bytes = 0;
   bool initialised = false;  // at the start; kernels that write it initialise the rest
+  bool read_only = false;    // nobody writes it: no races to look for
 };
 
 class SessionState;

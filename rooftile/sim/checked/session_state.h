@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rooftile/sim/checked/buffers.h"
+#include "rooftile/sim/checked/grid_clocks.h"
 #include "rooftile/sim/checked/session.h"
 #include "rooftile/sim/checked/source_lines.h"
 #include "rooftile/sim/watcher.h"
@@ -57,6 +58,10 @@ class SessionState final : public detail::LaunchWatcher {
 
   const SessionOptions options;
   Buffers buffers;
+  ReleasedKnowledge released;  // of the launch
+  // Accesses of different epochs are ordered: a launch, and each grid barrier in it, begins one.
+  [[nodiscard]] std::uint32_t launch_epoch() const { return launch_epoch_; }
+  void reached_epoch(std::uint32_t epoch);
   // Whether a barrier or fence stands at a line that the options disable.
   [[nodiscard]] bool is_disabled(const Place& place);
 
@@ -73,6 +78,8 @@ class SessionState final : public detail::LaunchWatcher {
   std::map<detail::BlockRunner*, std::unique_ptr<Checker>> checkers_;
   std::vector<std::pair<const void*, KernelRuns>> kernels_;
   const void* kernel_ = nullptr;  // that runs
+  std::uint32_t launch_epoch_ = 0;
+  std::uint32_t last_epoch_ = 0;
   std::vector<Finding> failures_;
 };
 

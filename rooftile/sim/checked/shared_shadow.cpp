@@ -45,11 +45,9 @@ void SharedShadow::keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark&
   marks[++cell.victim % kMarks] = mark;
 }
 
-SharedVerdict SharedShadow::access(std::size_t offset, unsigned bytes, AccessKind kind, unsigned thread,
-                                   const void* pc, const LaneClocks& clocks) {
+SharedVerdict SharedShadow::access(std::size_t offset, unsigned bytes, Mark mark, bool reads,
+                                   const LaneClocks& clocks) {
   SharedVerdict verdict;
-  Mark mark{pc, clocks.stamp(thread),       static_cast<std::uint16_t>(thread),
-            0,  kind == AccessKind::atomic, kind != AccessKind::load};
   const std::size_t end = offset + bytes;
   for (std::size_t word = offset / kWordBytes; word * kWordBytes < end && word < count_; ++word) {
     const std::size_t first = std::max(offset, word * kWordBytes) - word * kWordBytes;
@@ -60,7 +58,7 @@ SharedVerdict SharedShadow::access(std::size_t offset, unsigned bytes, AccessKin
       cell.written_in = block_;
       cell.written = 0;
     }
-    if (kind != AccessKind::store && (mark.bytes & ~cell.written) != 0) verdict.uninitialised = true;
+    if (reads && (mark.bytes & ~cell.written) != 0) verdict.uninitialised = true;
     find_conflict(cell, mark, clocks, verdict);
     if (mark.write) {
       cell.written |= mark.bytes;

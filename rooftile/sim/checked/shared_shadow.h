@@ -32,9 +32,8 @@ class SharedShadow {
   explicit SharedShadow(std::size_t bytes);
 
   void start_block() { ++block_; }
-  // Takes note of an access of up to 16 bytes and judges it.
-  SharedVerdict access(std::size_t offset, unsigned bytes, AccessKind kind, unsigned thread, const void* pc,
-                       const LaneClocks& clocks);
+  // Takes note of an access of up to 16 bytes and judges it; `mark.bytes` is filled in here.
+  SharedVerdict access(std::size_t offset, unsigned bytes, Mark mark, bool reads, const LaneClocks& clocks);
 
  private:
   static constexpr std::size_t kWordBytes = 4;
