@@ -8,8 +8,8 @@ if(ROOFTILE_SANITIZE)
 endif()
 
 # ThreadSanitizer's and the coverage's calls at compile time; what they call is rooftile/sim/checked/hooks.cpp, and no
-# runtime of g++ is linked (-Wno-tsan: ours knows fences). Source lines need debug information (-g1), exact counts one instruction per access: nothing
-# merged, vectorised, or copied into several places.
+# runtime of g++ is linked (-Wno-tsan: ours knows fences). Source lines need debug information (-g1), exact counts one
+# instruction per access: nothing merged, vectorised, or copied into several places.
 set(rooftile_checked_options ${ROOFTILE_CHECKED_OPTIMISATION} -g1 -Wno-unknown-pragmas -Wno-tsan -UNDEBUG
   -fsanitize=thread "SHELL:--param tsan-instrument-func-entry-exit=0" -fsanitize-coverage=trace-pc -fsanitize=bounds
   -finline-small-functions -fno-tree-loop-distribute-patterns -fno-tree-vectorize -fno-tree-slp-vectorize

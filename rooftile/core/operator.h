@@ -88,6 +88,14 @@ struct TargetLaunches {
       checked{};  // the simulated SM with instrumented accesses (sim/checked/); asked for by the lab alone
 };
 
+// What a rung promises of its accesses on the simulated SM, on the case that `sim` takes by itself. The
+// metrics are those of `sim --json`'s totals, and bytes_moved_over_needed.
+struct AccessExpectation {
+  std::string metric;  // "global_store_sectors_per_request"
+  double at_least = 0;
+  double at_most = 0;
+};
+
 struct RungRow {
   std::string id;  // names the mechanism: "warp_shuffle"
   RungKind kind = RungKind::gpu;
@@ -99,6 +107,7 @@ struct RungRow {
   SupportsFn supports{};    // empty text, or why not; null: whatever the operator takes
   WorkspaceFn workspace{};  // null: none
   TargetLaunches launch{};
+  std::vector<AccessExpectation> expects{};
 };
 
 // A vendor's implementation of the same operator: an opponent, never a dispatch target.

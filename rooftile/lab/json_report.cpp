@@ -107,7 +107,7 @@ Json row_json(const LadderRow& row, Device device) {
   Json json = {{"rung", row.rung},
                {"kind", row.kind},
                {"device", to_string(device)},
-                {"other_process", row.other_process},
+               {"other_process", row.other_process},
                {"chosen", row.chosen},
                {"status", to_string(row.status)},
                {"reason", row.reason},

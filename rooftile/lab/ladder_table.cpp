@@ -93,9 +93,10 @@ std::vector<Cell> access_cells(const LadderRow& row, double needed_bytes) {
 }
 
 void add_row(TextTable& table, const LadderResult& result, const LadderRow& row, bool timed, bool has_peer) {
-  std::vector<Cell> cells = {
-      {row.chosen ? "*" : ""}, {row.other_process ? row.rung + " (other process)" : row.rung,
-       row.chosen ? Colour::bold : Colour::none}, check_cell(row)};
+  std::vector<Cell> cells = {{row.chosen ? "*" : ""},
+                             {row.other_process ? row.rung + " (other process)" : row.rung,
+                              row.chosen ? Colour::bold : Colour::none},
+                             check_cell(row)};
   if (result.device.kind == DeviceKind::sim) {
     for (Cell& cell : access_cells(row, result.read_bytes + result.write_bytes))
       cells.push_back(std::move(cell));

@@ -40,7 +40,46 @@ Result<std::string> compare_outputs(DeviceProblem& problem, double& max_error) {
   return std::string();
 }
 
+std::optional<double> ratio(const simt::checked::AccessCounts& counts, double value) {
+  return counts.requests == 0 ? std::nullopt : std::optional(value);
+}
+
+Status check_expectations(const RungRow& rung, Simulation& simulation) {
+  for (const AccessExpectation& expectation : rung.expects) {
+    ROOFTILE_TRY_ASSIGN(const std::optional<double> value, access_metric(simulation, expectation.metric));
+    if (value && *value >= expectation.at_least && *value <= expectation.at_most) continue;
+    simulation.broken.push_back(fmt::format("{} is {}, expected {} to {}", expectation.metric,
+                                            value ? fmt::format("{:.4g}", *value) : "not there",
+                                            expectation.at_least, expectation.at_most));
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<std::optional<double>> access_metric(const Simulation& simulation, const std::string& name) {
+  using simt::checked::AccessKind;
+  using simt::checked::MemorySpace;
+  const simt::checked::Report& report = simulation.run.report;
+  const auto sectors = [&](AccessKind kind) {
+    const auto counts = report.total(MemorySpace::global, kind);
+    return ratio(counts, counts.sectors_per_request());
+  };
+  const auto conflicts = [&](AccessKind kind) {
+    const auto counts = report.total(MemorySpace::shared, kind);
+    return ratio(counts, counts.conflict_degree());
+  };
+  if (name == "global_load_sectors_per_request") return sectors(AccessKind::load);
+  if (name == "global_store_sectors_per_request") return sectors(AccessKind::store);
+  if (name == "shared_load_conflict_degree") return conflicts(AccessKind::load);
+  if (name == "shared_store_conflict_degree") return conflicts(AccessKind::store);
+  if (name == "active_lanes_per_request") return ratio(report.total(), report.total().lanes_per_request());
+  if (name == "bytes_moved_over_needed") {
+    return simulation.bytes_needed > 0 ? std::optional(report.bytes_moved() / simulation.bytes_needed)
+                                       : std::nullopt;
+  }
+  return invalid_argument(fmt::format("no metric is called {}", name));
+}
 
 Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& problem,
                                    const simt::checked::SessionOptions& options) {
@@ -123,6 +162,11 @@ Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& 
   simulation.shrunk = rooftile::to_string(c->shape) != rooftile::to_string(wanted.shape);
   simulation.bytes_needed = host.plan().read_bytes + host.plan().write_bytes;
   ROOFTILE_TRY_ASSIGN(simulation.run, watch_candidate(candidate, problem, options.session));
+  const RungRow* row = op.find_rung(rung);
+  const bool own_case = options.request.shape.empty() && options.request.args.empty() &&
+                        !options.request.dtype && !options.request.fill && !options.request.offset;
+  if (row != nullptr && own_case && options.session.metrics)
+    ROOFTILE_TRY(check_expectations(*row, simulation));
   return simulation;
 }
 

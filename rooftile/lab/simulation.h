@@ -1,6 +1,7 @@
 // A rung on the simulated SM, watched access by access: what its requests cost, and what is wrong with it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,12 @@ struct Simulation {
   bool shrunk = false;      // in place of a larger case
   double bytes_needed = 0;  // the algorithm's minimum
   WatchedRun run;
+  std::vector<std::string>
+      broken;  // the rung's expectations that do not hold; not looked at on a case of the caller's
 
-  [[nodiscard]] bool failed() const { return !run.wrong.empty() || !run.report.findings.empty(); }
+  [[nodiscard]] bool failed() const {
+    return !run.wrong.empty() || !run.report.findings.empty() || !broken.empty();
+  }
 };
 
 struct SimulationOptions {
@@ -45,6 +50,10 @@ struct SimulationOptions {
 // The rung on the default case of the simulated SM, with the caller's changes.
 [[nodiscard]] Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& op,
                                           const std::string& rung, const SimulationOptions& options);
+
+// By the name that JSON gives it; none where nothing was counted for it.
+[[nodiscard]] Result<std::optional<double>> access_metric(const Simulation& simulation,
+                                                          const std::string& name);
 
 // A table for people: every source line beside its numbers, the worst marked, and what they mean.
 [[nodiscard]] std::string simulation_table(const Simulation& simulation, int width, bool colour);

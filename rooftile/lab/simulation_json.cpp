@@ -117,6 +117,7 @@ std::string simulation_json(const Simulation& simulation, const std::string& com
                      {"kernels", kernels},
                      {"totals", totals_json(simulation)},
                      {"lines", lines},
+                     {"broken_expectations", simulation.broken},
                      {"reports", reports}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

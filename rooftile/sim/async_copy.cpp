@@ -8,6 +8,7 @@
 
 #include "rooftile/sim/config.h"
 #include "rooftile/sim/thread.h"
+#include "rooftile/sim/watcher.h"
 
 namespace rooftile::simt::detail {
 namespace {
@@ -39,6 +40,9 @@ void run_older_than(ThreadCopies& copies, std::uint64_t group) {
     const auto used = static_cast<std::size_t>(copy.source_bytes);
     std::memcpy(copy.target, copy.source, used);
     std::memset(static_cast<char*>(copy.target) + used, 0, static_cast<std::size_t>(copy.bytes) - used);
+    if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) {
+      watcher->copy_landed(copy.target, static_cast<std::size_t>(copy.bytes));
+    }
   }
   copies.pending.erase(copies.pending.begin(), next);
 }

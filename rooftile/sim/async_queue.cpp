@@ -37,6 +37,7 @@ std::string named(const char* name, std::source_location where) {
 
 void move_bytes(void* destination, const void* source, std::size_t bytes) {
   std::memcpy(destination, source, bytes);
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->copy_landed(destination, bytes);
 }
 
 std::uint64_t& AsyncQueue::committed(unsigned thread) {

@@ -92,6 +92,8 @@ void BlockRunner::grid_barrier(std::source_location where) {
   switch_away(self);
 }
 
+BlockWatcher* block_watcher() { return current_runner != nullptr ? current_runner->watcher() : nullptr; }
+
 // What kernels call (thread.h).
 
 int block_barrier(BarrierOp op, bool predicate, std::source_location where) {

@@ -81,7 +81,9 @@ bool has_completed(const std::uint64_t* bits, std::uint32_t parity, std::source_
                    where);
     abandon_thread();
   }
-  return state.phase != parity;
+  if (state.phase == parity) return false;
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_passed(bits);
+  return true;
 }
 
 }  // namespace
@@ -108,6 +110,7 @@ void mbarrier_inval(std::uint64_t* bits, std::source_location where) {
 
 void mbarrier_arrive(std::uint64_t* bits, std::uint32_t count, std::uint32_t bytes,
                      std::source_location where) {
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_arrived(bits);
   std::string wrong = update(bits, count, bytes);
   if (wrong.empty()) return;
   report_failure("an mbarrier's arrive or expect_tx: " + wrong, where);

@@ -2,6 +2,7 @@
 // nothing of what is made of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -26,6 +27,11 @@ class BlockWatcher {
                                  const std::uint8_t* source_lanes, std::source_location where) = 0;
   virtual void thread_exited(const ThreadRecord& thread) = 0;
   virtual void grid_passed() = 0;
+  // The current thread arrives at an mbarrier, or has seen it complete.
+  virtual void mbarrier_arrived(const void* mbarrier) = 0;
+  virtual void mbarrier_passed(const void* mbarrier) = 0;
+  // An asynchronous copy has written these bytes.
+  virtual void copy_landed(const void* target, std::size_t bytes) = 0;
   // No lane of the warp can run: the lanes that the watcher held and lets go on now; 0 where it holds none.
   virtual std::uint32_t release_held(unsigned warp) = 0;
   // True: this barrier or __syncwarp is passed as if it were not there (the mutation test).
@@ -42,6 +48,9 @@ class LaunchWatcher {
   // A block has failed: "deadlock: ...", with the block and thread that the text names.
   virtual void launch_failed(const std::string& what) = 0;
 };
+
+// Of the block that the calling OS thread runs; null where nobody watches.
+[[nodiscard]] BlockWatcher* block_watcher();
 
 // Watches all launches from the next one on; null: none. Not while a launch runs.
 void set_launch_watcher(LaunchWatcher* watcher);

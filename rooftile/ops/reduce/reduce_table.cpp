@@ -127,58 +127,72 @@ std::vector<RungRow> cpu_rungs() {
   };
 }
 
+// 16 bytes per lane, every byte of the input once.
+std::vector<AccessExpectation> vector_loads() {
+  return {{"global_load_sectors_per_request", 15.9, 16}, {"bytes_moved_over_needed", 1, 1.01}};
+}
+
 std::vector<RungRow> lesson_rungs() {
   std::vector<RungRow> rungs = {
       {.id = "interleaved_divergent",
        .idea = "A tree in shared memory: neighbours combine first, chosen by a modulo on the thread index.",
        .change = "the start of the GPU climb; one element per thread, passes of 256 to 1",
        .source = "Harris 2007, kernel 1",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, interleaved_divergent)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, interleaved_divergent),
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"active_lanes_per_request", 7, 9}}},
       {.id = "interleaved_strided",
        .idea = "The first threads take the pairs, so that the active ones fill whole warps.",
        .change = "the pair's place is computed from the thread in place of testing the thread; bank "
                  "conflicts are the "
                  "price",
        .source = "Harris 2007, kernel 2",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, interleaved_strided)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, interleaved_strided),
+       .expects = {{"shared_load_conflict_degree", 3, 4}, {"active_lanes_per_request", 23, 24}}},
       {.id = "sequential_addressing",
        .idea = "Neighbouring lanes read neighbouring words: no two meet in a bank.",
        .change = "the stride halves in place of doubling",
        .source = "Harris 2007, kernel 3",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, sequential_addressing)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, sequential_addressing),
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
       {.id = "add_on_load",
        .idea = "No thread only loads: every one combines two elements on their way to shared memory.",
        .change = "half the blocks; the first step of the tree happens in registers",
        .source = "Harris 2007, kernel 4",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, add_on_load)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, add_on_load),
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}, {"bytes_moved_over_needed", 1, 1.03}}},
       {.id = "unroll_last_warp",
        .idea = "The last 64 values concern one warp alone: it needs no block-wide barrier.",
        .change = "6 of 8 __syncthreads become __syncwarp of one warp; the other warps retire",
        .source = "Harris 2007, kernel 5, with the synchronisation that Volta and newer need",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, unroll_last_warp)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, unroll_last_warp),
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"active_lanes_per_request", 30, 32}}},
       {.id = "full_unroll",
        .idea = "A tree over a block size known at compile time needs neither loop counter nor branch.",
        .change = "unrolled constant strides in place of a loop",
        .source = "Harris 2007, kernel 6",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, full_unroll)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, full_unroll),
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"active_lanes_per_request", 30, 32}}},
       {.id = "multiple_adds",
        .idea = "A thread adds many elements in a register before it enters the tree once.",
        .change = "a resident grid that strides over the input in place of two elements per thread",
        .source = "Harris 2007, kernel 7",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, multiple_adds)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, multiple_adds),
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}, {"bytes_moved_over_needed", 1, 1.01}}},
       {.id = "warp_shuffle",
        .idea = "The lanes of a warp pass values register to register: shared memory and barriers are left "
                "for one "
                "value per warp.",
        .change = "5 shuffles per warp and one barrier in place of 8 trips through shared memory",
        .source = "Luitjens 2014",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, warp_shuffle)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, warp_shuffle),
+       .expects = {{"shared_store_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.01}}},
       {.id = "vectorized",
        .idea = "Bytes in flight decide: 16-byte loads, eight of them independent per thread, by a grid that "
                "fills the "
                "GPU once and strides over the input.",
        .change = "128 bytes requested per thread before the first addition, against 4",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, vectorized)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, vectorized),
+       .expects = vector_loads()},
   };
   for (RungRow& rung : rungs) {
     rung.supports = erase<ReduceArgs>(&supports_lesson);
@@ -197,7 +211,8 @@ std::vector<RungRow> full_rungs() {
        .source = "CUDA sample threadFenceReduction",
        .supports = erase<ReduceArgs>(&supports_all),
        .workspace = erase<ReduceArgs>(&rows_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_pass)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_pass),
+       .expects = vector_loads()},
       {.id = "no_allocate_loads",
        .idea = "What is read once need not be kept: loads that leave L1 alone, by as many blocks per row as "
                "fill the "
@@ -207,7 +222,8 @@ std::vector<RungRow> full_rungs() {
        .source = "PTX ISA, ld",
        .supports = erase<ReduceArgs>(&supports_rows),
        .workspace = erase<ReduceArgs>(&rows_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, no_allocate_loads)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, no_allocate_loads),
+       .expects = vector_loads()},
       {.id = "single_wave",
        .idea =
            "A small input pays for the code before it pays for the data: straight-line code that runs once, "
@@ -222,7 +238,8 @@ std::vector<RungRow> full_rungs() {
                "butterfly.",
        .change = "a warp in place of a block per row: no shared memory, no barrier",
        .supports = erase<ReduceArgs>(&supports_warp_rows),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, warp_per_row)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, warp_per_row),
+       .expects = vector_loads()},
       {.id = "column_tiles",
        .idea = "Lanes stand side by side along the contiguous axis and walk along the reduced one: every "
                "access is "
@@ -236,7 +253,8 @@ std::vector<RungRow> full_rungs() {
            "Addresses computed from the index serve any strides, a thread per output where there are many.",
        .change = "serves what no other rung does, one element at a time",
        .supports = erase<ReduceArgs>(&supports_gather),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, strided_gather)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, strided_gather),
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
       {.id = "bulk_ring",
        .idea = "The copy engine keeps the bytes in flight: one thread asks for 32 KiB at a time, the others "
                "only add.",

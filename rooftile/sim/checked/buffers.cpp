@@ -21,21 +21,22 @@ KnownBuffer::KnownBuffer(const Buffer& buffer)
   if (!buffer.read_only && bytes_ > 0) shadow_ = std::make_unique<GlobalShadow>(bytes_);
 }
 
-void KnownBuffer::set_written(std::uintptr_t address, unsigned bytes) {
+void KnownBuffer::set_written(std::uintptr_t address, std::size_t bytes) {
   if (written_ == nullptr) return;
-  for (unsigned i = 0; i < bytes; ++i) __atomic_store_n(&written_[address - begin_ + i], 1, __ATOMIC_RELAXED);
+  for (std::size_t i = 0; i < bytes; ++i)
+    __atomic_store_n(&written_[address - begin_ + i], 1, __ATOMIC_RELAXED);
 }
 
-bool KnownBuffer::is_written(std::uintptr_t address, unsigned bytes) const {
+bool KnownBuffer::is_written(std::uintptr_t address, std::size_t bytes) const {
   if (written_ == nullptr) return true;
   bool all = true;
-  for (unsigned i = 0; i < bytes; ++i) {
+  for (std::size_t i = 0; i < bytes; ++i) {
     all = all && __atomic_load_n(&written_[address - begin_ + i], __ATOMIC_RELAXED) != 0;
   }
   return all;
 }
 
-KnownBuffer* Buffers::find(std::uintptr_t address, unsigned bytes) {
+KnownBuffer* Buffers::find(std::uintptr_t address, std::size_t bytes) {
   for (KnownBuffer& buffer : buffers_) {
     if (buffer.holds(address, bytes)) return &buffer;
   }

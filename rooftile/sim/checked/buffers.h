@@ -18,12 +18,12 @@ class KnownBuffer {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uintptr_t begin() const { return begin_; }
   [[nodiscard]] std::uintptr_t end() const { return begin_ + bytes_; }
-  [[nodiscard]] bool holds(std::uintptr_t address, unsigned bytes) const {
+  [[nodiscard]] bool holds(std::uintptr_t address, std::size_t bytes) const {
     return address - begin_ < bytes_ && bytes <= bytes_ - (address - begin_);
   }
   // Of a range that it holds. Several OS threads may write: a byte says the same, whoever wrote it.
-  void set_written(std::uintptr_t address, unsigned bytes);
-  [[nodiscard]] bool is_written(std::uintptr_t address, unsigned bytes) const;
+  void set_written(std::uintptr_t address, std::size_t bytes);
+  [[nodiscard]] bool is_written(std::uintptr_t address, std::size_t bytes) const;
   // Null for a read-only buffer.
   [[nodiscard]] GlobalShadow* shadow() const { return shadow_.get(); }
 
@@ -40,7 +40,7 @@ class Buffers {
   void add(const Buffer& buffer) { buffers_.emplace_back(buffer); }
   [[nodiscard]] bool empty() const { return buffers_.empty(); }
   // The buffer that holds all of the range, or null.
-  [[nodiscard]] KnownBuffer* find(std::uintptr_t address, unsigned bytes);
+  [[nodiscard]] KnownBuffer* find(std::uintptr_t address, std::size_t bytes);
   // "byte 1024 of out, which has 1024 bytes": where an address in no buffer is.
   [[nodiscard]] std::string describe_outside(std::uintptr_t address) const;
   // Close enough to a buffer to be meant for it.

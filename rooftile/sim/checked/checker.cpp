@@ -121,6 +121,30 @@ void Checker::grid_passed() {
   session_.reached_epoch(++epoch_);
 }
 
+void Checker::mbarrier_arrived(const void* mbarrier) {
+  clocks_.release(current_thread->linear, as_number(mbarrier), false);
+}
+
+void Checker::mbarrier_passed(const void* mbarrier) {
+  clocks_.acquire(current_thread->linear, as_number(mbarrier), false);
+}
+
+void Checker::copy_landed(const void* target, std::size_t bytes) {
+  const std::uintptr_t address = as_number(target);
+  if (!checks_) return;
+  if (address - variables_at_ < variables_.block_bytes()) {
+    shadow_.set_written(kMaxDynamicSharedBytes + (address - variables_at_), bytes);
+  } else if (address - dynamic_at_ < kMaxDynamicSharedBytes) {
+    shadow_.set_written(address - dynamic_at_, bytes);
+  } else if (KnownBuffer* buffer = session_.buffers.find(address, bytes); buffer != nullptr) {
+    buffer->set_written(address, bytes);
+  }
+}
+
+bool Checker::owns_shared(std::uintptr_t address) const {
+  return address - variables_at_ < variables_.block_bytes() || address - dynamic_at_ < kMaxDynamicSharedBytes;
+}
+
 bool Checker::is_disabled(std::source_location where) {
   return !session_.options.disabled.empty() && session_.is_disabled(place_of(where));
 }
@@ -259,6 +283,7 @@ void Checker::access_global(const Access& access) {
   if (address - as_number(grid_->kernel.bound) < grid_->kernel.bound_bytes) return;  // the kernel's arguments
   if (!session_.buffers.empty()) {
     KnownBuffer* buffer = session_.buffers.find(address, access.bytes);
+    if (buffer == nullptr && session_.is_shared_of_cluster(address)) return;
     if (buffer == nullptr) {
       const auto text = [&] { return who(access.kind) + session_.buffers.describe_outside(address); };
       find(FindingKind::out_of_bounds, place_of(access.pc), {}, text);

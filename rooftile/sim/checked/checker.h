@@ -39,6 +39,9 @@ class Checker final : public detail::BlockWatcher {
                          const std::uint8_t* source_lanes, std::source_location where) override;
   void thread_exited(const detail::ThreadRecord& thread) override;
   void grid_passed() override;
+  void mbarrier_arrived(const void* mbarrier) override;
+  void mbarrier_passed(const void* mbarrier) override;
+  void copy_landed(const void* target, std::size_t bytes) override;
   std::uint32_t release_held(unsigned warp) override;
   bool is_disabled(std::source_location where) override;
 
@@ -51,6 +54,9 @@ class Checker final : public detail::BlockWatcher {
   void after_atomic(std::uintptr_t address, Order order, const void* pc);
   void fence(const void* pc);
   void index_out_of_bounds(const char* file, unsigned line, const std::string& what);
+
+  // Whether this is shared memory of the OS thread's block; blocks of a cluster reach each other's.
+  [[nodiscard]] bool owns_shared(std::uintptr_t address) const;
 
   [[nodiscard]] const SiteCounts& sites() const { return sites_; }
   [[nodiscard]] const RawSyncs& syncs() const { return syncs_; }

@@ -70,6 +70,12 @@ void SessionState::launch_failed(const std::string& what) {
   failures_.push_back({kind, lines_.kernel_name(kernel_), {}, {}, what, 1});
 }
 
+bool SessionState::is_shared_of_cluster(std::uintptr_t address) {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(checkers_.begin(), checkers_.end(),
+                     [&](const auto& entry) { return entry.second->owns_shared(address); });
+}
+
 void SessionState::reached_epoch(std::uint32_t epoch) {
   const std::scoped_lock lock(mutex_);
   last_epoch_ = std::max(last_epoch_, epoch);

@@ -65,6 +65,9 @@ class SessionState final : public detail::LaunchWatcher {
   // Whether a barrier or fence stands at a line that the options disable.
   [[nodiscard]] bool is_disabled(const Place& place);
 
+  // Shared memory of any block that is being run.
+  [[nodiscard]] bool is_shared_of_cluster(std::uintptr_t address);
+
   [[nodiscard]] Report report();
 
  private:

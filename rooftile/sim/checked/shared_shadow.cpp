@@ -70,4 +70,15 @@ SharedVerdict SharedShadow::access(std::size_t offset, unsigned bytes, Mark mark
   return verdict;
 }
 
+void SharedShadow::set_written(std::size_t offset, std::size_t bytes) {
+  for (std::size_t at = offset; at < offset + bytes && at / kWordBytes < count_; ++at) {
+    Cell& cell = cells_.get()[at / kWordBytes];
+    if (cell.written_in != block_) {
+      cell.written_in = block_;
+      cell.written = 0;
+    }
+    cell.written |= static_cast<std::uint8_t>(1u << at % kWordBytes);
+  }
+}
+
 }  // namespace rooftile::simt::checked

@@ -35,6 +35,9 @@ class SharedShadow {
   // Takes note of an access of up to 16 bytes and judges it; `mark.bytes` is filled in here.
   SharedVerdict access(std::size_t offset, unsigned bytes, Mark mark, bool reads, const LaneClocks& clocks);
 
+  // By an asynchronous copy.
+  void set_written(std::size_t offset, std::size_t bytes);
+
  private:
   static constexpr std::size_t kWordBytes = 4;
   // Two writers: the second would hide a race with the first. Four readers: one of each side of most partial

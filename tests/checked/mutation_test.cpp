@@ -1,0 +1,125 @@
+// The mutation test: every barrier, __syncwarp, fence, acquire and release of every rung is left out at run
+// time, one at a time; each mutant must be reported. Equivalent mutants stand in equivalent_mutants.txt, each
+// with its proof.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "rooftile/core/registry.h"
+#include "rooftile/lab/simulation.h"
+#include "rooftile/sim/checked/source_lines.h"
+#include "tests/checked/checked_test.h"
+
+namespace rooftile::checked_testing {
+namespace {
+
+using simt::checked::LineSyncs;
+using simt::checked::SourceLine;
+
+// "OP/RUNG: the statement's text", from lines of the form `OP/RUNG | statement | proof`.
+std::set<std::string> equivalent_mutants() {
+  std::set<std::string> mutants;
+  for (unsigned line = 1;; ++line) {
+    const std::string text = simt::checked::source_text({"tests/checked/equivalent_mutants.txt", line});
+    if (text.empty()) return mutants;
+    const std::size_t first = text.find(" | ");
+    const std::size_t second = text.find(" | ", first + 1);
+    if (text.starts_with('#') || second == std::string::npos) continue;
+    mutants.insert(text.substr(0, first) + ": " + text.substr(first + 3, second - first - 3));
+  }
+}
+
+// The cases on which the mutants of an operator run: small, of several blocks, one per set of parameters and
+// dtype that a rung may need.
+std::vector<Case> mutation_cases(const OperatorCases& cases) {
+  constexpr double kMostBytes = 1 << 19;
+  std::map<std::string, std::pair<double, Case>> largest;
+  for (Case& c : cases.cases()) {
+    if (c.tier != CaseTier::quick || c.dtype != cases.default_host_case.dtype || c.offset != 0 ||
+        c.fill != Fill::uniform) {
+      continue;
+    }
+    const Result<CasePlan> plan = cases.plan(c);
+    if (!plan.ok() || plan->read_bytes + plan->write_bytes > kMostBytes) continue;
+    std::string key;
+    for (const auto& [name, extent] : c.shape) key += name + ",";
+    for (const auto& [name, value] : c.params.values()) key += to_string(value) + ",";
+    auto& best = largest[key];
+    if (plan->read_bytes + plan->write_bytes >= best.first) {
+      best = {plan->read_bytes + plan->write_bytes, std::move(c)};
+    }
+  }
+  std::vector<Case> chosen;
+  for (auto& [key, best] : largest) chosen.push_back(std::move(best.second));
+  return chosen;
+}
+
+class Mutants : public ::testing::Test {
+ protected:
+  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
+
+  static bool is_reported(const lab::Candidate& candidate, lab::DeviceProblem& problem,
+                          const SourceLine& site) {
+    for (const simt::LaneOrder order : {simt::LaneOrder::forward, simt::LaneOrder::reversed}) {
+      // A mutant may wait for ever.
+      EXPECT_TRUE(
+          is_ok(simt::set_executor_config({.order = order, .watchdog = std::chrono::milliseconds(300)})));
+      const Result<lab::WatchedRun> run = lab::watch_candidate(candidate, problem, {.disabled = {site}});
+      EXPECT_TRUE(is_ok(run.status()));
+      if (run.ok() && (!run->wrong.empty() || !run->report.findings.empty())) return true;
+    }
+    return false;
+  }
+
+  // Runs the mutants of the rungs that serve the case and that are not reported yet.
+  void run_case(const OperatorDescriptor& op, const OperatorCases& cases, const Case& c) {
+    Result<lab::HostProblem> host = lab::HostProblem::create(op, cases, c);
+    ASSERT_TRUE(is_ok(host.status()));
+    Result<lab::DeviceProblem> problem = lab::DeviceProblem::create(*host, kSim);
+    ASSERT_TRUE(is_ok(problem.status()));
+    for (const lab::Candidate& candidate :
+         lab::candidates(op, {}, {}, problem->args(), problem->properties())) {
+      if (!candidate.unsupported.empty()) continue;
+      const Result<lab::WatchedRun> right = lab::watch_candidate(candidate, *problem, {});
+      ASSERT_TRUE(is_ok(right.status()));
+      ASSERT_EQ(describe(right->report), "") << candidate.id;
+      for (const LineSyncs& sync : right->report.syncs) {
+        if (sync.name == "shuffle" || sync.name == "vote") continue;  // they carry values: not to be left out
+        const std::string id =
+            fmt::format("{}/{}: {}", op.name, candidate.id, simt::checked::source_text(sync.at));
+        bool& reported = mutants_[id];
+        reported = reported || is_reported(candidate, *problem, sync.at);
+      }
+    }
+  }
+
+  std::map<std::string, bool> mutants_;  // reported on one of the cases
+};
+
+TEST_F(Mutants, AreReported) {
+  Registry registry;
+  register_all_operators(registry);
+  register_all_cases(registry);
+  for (const OperatorDescriptor* op : registry.operators()) {
+    const OperatorCases* cases = registry.cases(op->name);
+    ASSERT_NE(cases, nullptr);
+    for (const Case& c : mutation_cases(*cases)) ASSERT_NO_FATAL_FAILURE(run_case(*op, *cases, c));
+  }
+  const std::set<std::string> equivalent = equivalent_mutants();
+  std::size_t reported = 0;
+  std::size_t proven = 0;
+  for (const auto& [id, found] : mutants_) {
+    reported += found ? 1 : 0;
+    proven += !found && equivalent.contains(id) ? 1 : 0;
+    EXPECT_TRUE(found || equivalent.contains(id)) << "not reported: " << id;
+  }
+  std::printf("mutation score: %zu of %zu reported, %zu equivalent with a proof\n", reported, mutants_.size(),
+              proven);
+  EXPECT_GT(mutants_.size(), 0u);
+  EXPECT_LE(20 * proven, mutants_.size()) << "more than 5 % are said to be equivalent";
+}
+
+}  // namespace
+}  // namespace rooftile::checked_testing
