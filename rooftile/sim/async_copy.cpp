@@ -56,6 +56,7 @@ void issue_async_copy(const AsyncCopy& copy, std::source_location where) {
                    where);
     abandon_thread();
   }
+  note_copy(copy.target, static_cast<std::size_t>(copy.bytes), where);
   ThreadCopies& copies = own();
   copies.pending.push_back({copy, copies.committed});
 }

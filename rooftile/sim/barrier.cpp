@@ -94,6 +94,10 @@ void BlockRunner::grid_barrier(std::source_location where) {
 
 BlockWatcher* block_watcher() { return current_runner != nullptr ? current_runner->watcher() : nullptr; }
 
+void note_copy(const void* target, std::size_t bytes, std::source_location where) {
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->copy_issued(target, bytes, where);
+}
+
 // What kernels call (thread.h).
 
 int block_barrier(BarrierOp op, bool predicate, std::source_location where) {

@@ -120,6 +120,7 @@ void bulk_load(void* s_destination, const void* g_source, std::uint32_t bytes, s
                std::source_location where) {
   check_bulk("bulk_load", g_source, s_destination, bytes, where);
   check_shared("bulk_load's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
+  note_copy(s_destination, bytes, where);
   issue_copy(load("bulk_load", s_destination, g_source, bytes, barrier, where));
 }
 

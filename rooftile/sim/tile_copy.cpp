@@ -6,6 +6,7 @@
 #include "rooftile/sim/cluster.h"
 #include "rooftile/sim/mbarrier.h"
 #include "rooftile/sim/shared_memory.h"
+#include "rooftile/sim/watcher.h"
 
 namespace rooftile::simt::detail {
 namespace {
@@ -144,6 +145,7 @@ void check_tile(const Tile& tile, const char* operation, std::source_location wh
 void tile_load(void* s_tile, const Tile& tile, std::uint64_t* barrier, std::source_location where) {
   check("tma_load", tile, s_tile, where);
   check_shared("tma_load's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
+  note_copy(s_tile, tile_bytes(tile.spec), where);
   issue_copy(load("tma_load", s_tile, tile, barrier, where));
 }
 

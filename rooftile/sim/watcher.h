@@ -30,6 +30,8 @@ class BlockWatcher {
   // The current thread arrives at an mbarrier, or has seen it complete.
   virtual void mbarrier_arrived(const void* mbarrier) = 0;
   virtual void mbarrier_passed(const void* mbarrier) = 0;
+  // The current thread starts an asynchronous copy to these bytes: it may write them from now on.
+  virtual void copy_issued(const void* target, std::size_t bytes, std::source_location where) = 0;
   // An asynchronous copy has written these bytes.
   virtual void copy_landed(const void* target, std::size_t bytes) = 0;
   // No lane of the warp can run: the lanes that the watcher held and lets go on now; 0 where it holds none.
@@ -51,6 +53,9 @@ class LaunchWatcher {
 
 // Of the block that the calling OS thread runs; null where nobody watches.
 [[nodiscard]] BlockWatcher* block_watcher();
+
+// Tells the watcher, where there is one.
+void note_copy(const void* target, std::size_t bytes, std::source_location where);
 
 // Watches all launches from the next one on; null: none. Not while a launch runs.
 void set_launch_watcher(LaunchWatcher* watcher);

@@ -34,7 +34,7 @@ std::set<std::string> equivalent_mutants() {
 // The cases on which the mutants of an operator run: small, of several blocks, one per set of parameters and
 // dtype that a rung may need.
 std::vector<Case> mutation_cases(const OperatorCases& cases) {
-  constexpr double kMostBytes = 1 << 19;
+  constexpr double kMostBytes = 1 << 23;  // a ring of copies must come round
   std::map<std::string, std::pair<double, Case>> largest;
   for (Case& c : cases.cases()) {
     if (c.tier != CaseTier::quick || c.dtype != cases.default_host_case.dtype || c.offset != 0 ||

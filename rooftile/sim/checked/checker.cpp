@@ -85,8 +85,12 @@ void Checker::barrier_passed(std::source_location where) {
 
 void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, std::uint32_t lanes,
                                 const std::uint8_t* source_lanes, std::source_location where) {
-  clocks_.pass_collective(warp, lanes, lanes == live_[warp]);
-  grid_clocks_.pass_collective(warp, lanes);
+  // Shuffles and votes order no memory accesses (CUDA C++ Programming Guide, warp vote and shuffle
+  // functions).
+  if (op == WarpOp::sync) {
+    clocks_.pass_collective(warp, lanes, lanes == live_[warp]);
+    grid_clocks_.pass_collective(warp, lanes);
+  }
   const char* name = op == WarpOp::sync ? "__syncwarp" : is_shuffle(op) ? "shuffle" : "vote";
   RawSync& sync = syncs_[{place_of(where), name}];
   ++sync.count;
@@ -127,6 +131,29 @@ void Checker::mbarrier_arrived(const void* mbarrier) {
 
 void Checker::mbarrier_passed(const void* mbarrier) {
   clocks_.acquire(current_thread->linear, as_number(mbarrier), false);
+}
+
+void Checker::copy_issued(const void* target, std::size_t bytes, std::source_location where) {
+  const std::uintptr_t address = as_number(target);
+  if (!checks_) return;
+  std::size_t offset = address - dynamic_at_;
+  if (address - variables_at_ < variables_.block_bytes()) {
+    offset = kMaxDynamicSharedBytes + (address - variables_at_);
+  } else if (offset >= kMaxDynamicSharedBytes) {
+    return;
+  }
+  const unsigned thread = current_thread->linear;
+  Mark mark;
+  mark.stamp = clocks_.stamp(thread);
+  mark.thread = static_cast<std::uint16_t>(thread);
+  mark.write = true;
+  const Mark other = shadow_.conflict(offset, bytes, mark, clocks_);
+  if (other.bytes == 0) return;
+  find(FindingKind::race, place_of(where), place_of(other.pc), [&] {
+    return block_name() + ", thread " + thread_name(thread) + " starts a copy to shared memory that thread " +
+           thread_name(other.thread) + (other.write ? " wrote" : " read") +
+           " with no synchronisation between";
+  });
 }
 
 void Checker::copy_landed(const void* target, std::size_t bytes) {

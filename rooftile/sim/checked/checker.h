@@ -41,6 +41,7 @@ class Checker final : public detail::BlockWatcher {
   void grid_passed() override;
   void mbarrier_arrived(const void* mbarrier) override;
   void mbarrier_passed(const void* mbarrier) override;
+  void copy_issued(const void* target, std::size_t bytes, std::source_location where) override;
   void copy_landed(const void* target, std::size_t bytes) override;
   std::uint32_t release_held(unsigned warp) override;
   bool is_disabled(std::source_location where) override;

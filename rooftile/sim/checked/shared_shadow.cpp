@@ -70,6 +70,16 @@ SharedVerdict SharedShadow::access(std::size_t offset, unsigned bytes, Mark mark
   return verdict;
 }
 
+Mark SharedShadow::conflict(std::size_t offset, std::size_t bytes, Mark mark,
+                            const LaneClocks& clocks) const {
+  SharedVerdict verdict;
+  mark.bytes = 0xf;  // copies move whole words
+  for (std::size_t word = offset / kWordBytes; word * kWordBytes < offset + bytes && word < count_; ++word) {
+    find_conflict(cells_.get()[word], mark, clocks, verdict);
+  }
+  return verdict.conflict;
+}
+
 void SharedShadow::set_written(std::size_t offset, std::size_t bytes) {
   for (std::size_t at = offset; at < offset + bytes && at / kWordBytes < count_; ++at) {
     Cell& cell = cells_.get()[at / kWordBytes];

@@ -35,6 +35,9 @@ class SharedShadow {
   // Takes note of an access of up to 16 bytes and judges it; `mark.bytes` is filled in here.
   SharedVerdict access(std::size_t offset, unsigned bytes, Mark mark, bool reads, const LaneClocks& clocks);
 
+  // An access to these bytes that is not ordered before `mark`; its `bytes` are 0 where there is none.
+  [[nodiscard]] Mark conflict(std::size_t offset, std::size_t bytes, Mark mark,
+                              const LaneClocks& clocks) const;
   // By an asynchronous copy.
   void set_written(std::size_t offset, std::size_t bytes);
 
