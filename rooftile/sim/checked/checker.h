@@ -14,6 +14,7 @@
 #include "rooftile/sim/checked/shared_shadow.h"
 #include "rooftile/sim/checked/shared_variables.h"
 #include "rooftile/sim/checked/site_counts.h"
+#include "rooftile/sim/grid.h"
 
 namespace rooftile::simt::checked {
 
@@ -125,6 +126,14 @@ class Checker final : public detail::BlockWatcher {
   std::uint64_t basic_block_lanes_ = 0;
   std::uint64_t accesses_ = 0;
 };
+
+template <class Text>
+void Checker::find(FindingKind kind, const Place& at, const Place& other, Text&& text) {
+  RawFinding& finding = findings_[{kind, at, other}];
+  if (finding.count++ > 0) return;
+  finding.what = text();
+  finding.kernel = grid_->kernel.kernel;
+}
 
 // Of the calling OS thread, while it runs blocks of a watched launch; else null.
 extern constinit thread_local Checker* current_checker;
