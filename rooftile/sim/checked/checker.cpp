@@ -90,7 +90,7 @@ void Checker::hold_at(const Access& access, MemorySpace space, std::uintptr_t ad
 std::uint32_t Checker::release_held(unsigned warp) {
   const std::uint32_t lanes = held_lanes_[warp];
   if (lanes == 0) return 0;
-  const Held* const of_warp = &held_[warp * kLanesOfWarp];
+  const Held* const of_warp = &held_[std::size_t{warp} * kLanesOfWarp];
   const Held* first = nullptr;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const Held& held = of_warp[std::countr_zero(left)];
