@@ -114,6 +114,8 @@ Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs
   return std::vector<TensorSpec>{{dtype, without_axis(inputs[0].shape, axis)}};
 }
 
+bool is_arg(ReduceOp op) { return op == ReduceOp::argmin || op == ReduceOp::argmax; }
+
 bool runs_here(std::string_view rung, const DeviceProperties& device) {
   return unavailable_reason(*reduce_operator().find_rung(rung), device).empty();
 }
@@ -126,7 +128,9 @@ std::string choose(const AnyArgs& any, const DeviceProperties& device) {
   switch (shape.pattern) {
     case Pattern::all:
       if (reduce_plan::serves_single_wave(args, device)) return "single_wave";
-      if (shape.reduced < reduce_plan::kCachedLoadsFromBytes / size) return "no_allocate_loads";
+      // An index beside each value is bound by instructions, not by how the bytes come.
+      if (is_arg(args.op) || shape.reduced < reduce_plan::kCachedLoadsFromBytes / size)
+        return "no_allocate_loads";
       return runs_here("bulk_ring", device) ? "bulk_ring" : "single_pass";
     case Pattern::rows:
       return shape.reduced <= reduce_plan::kWarpRowBytes / size ? "warp_per_row" : "no_allocate_loads";
