@@ -128,7 +128,7 @@ def main():
     result = {
         "mode": "stream-cold",
         "case": case,
-        "command": " ".join(["tools/torch_peers.py", *sys.argv[1:]]),
+        "command": " ".join(["tools/torch_peers.py", *(os.path.basename(arg) for arg in sys.argv[1:])]),
         "gpu": torch.cuda.get_device_name(0),
         "copy_us": statistics.median(copies),  # torch's own copy of the same bytes, in turns with its transposition
         "rows": [{
