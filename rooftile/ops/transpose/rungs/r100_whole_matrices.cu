@@ -35,7 +35,8 @@ struct Small {
   int piece;  // items of a block's matrices
 };
 
-template <int kItemBytes>
+// kPolicy: `cached` where out may be in, because what a no_allocate load reads must not be written meanwhile.
+template <int kItemBytes, LoadPolicy kPolicy>
 __global__ void __launch_bounds__(kBlock) whole_matrices_kernel(Small a) {
   using Item = Access<kItemBytes>;
   constexpr int kN = kVecBytes / kItemBytes;
@@ -46,12 +47,12 @@ __global__ void __launch_bounds__(kBlock) whole_matrices_kernel(Small a) {
   char* const g_out = a.out + first * kItemBytes;
   const int vectors = is_vector_aligned(g_in) ? items / kN : 0;
   for (int v = static_cast<int>(threadIdx.x); v < vectors; v += kBlock) {
-    const auto r_items = load_vec<LoadPolicy::no_allocate>(reinterpret_cast<const Item*>(g_in) + v * kN);
+    const auto r_items = load_vec<kPolicy>(reinterpret_cast<const Item*>(g_in) + v * kN);
 #pragma unroll
     for (int e = 0; e < kN; ++e) s_piece[padded<kItemBytes>(v * kN + e)] = r_items[e];
   }
   for (int i = vectors * kN + static_cast<int>(threadIdx.x); i < items; i += kBlock) {
-    s_piece[padded<kItemBytes>(i)] = load_bytes<kItemBytes, LoadPolicy::no_allocate>(g_in + i * kItemBytes);
+    s_piece[padded<kItemBytes>(i)] = load_bytes<kItemBytes, kPolicy>(g_in + i * kItemBytes);
   }
   __syncthreads();  // the piece is complete
 
@@ -109,7 +110,8 @@ Status whole_matrices(StreamRef stream, const DeviceProperties&, const Transpose
                 n,
                 per_block * m * n};
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
-    return launch(whole_matrices_kernel<kItemBytes>,
+    return launch(g.in_place ? whole_matrices_kernel<kItemBytes, LoadPolicy::cached>
+                             : whole_matrices_kernel<kItemBytes, LoadPolicy::no_allocate>,
                   {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream}, a);
   });
 }

@@ -13,8 +13,9 @@ namespace {
 
 // Two tiles in the registers of a block: one register block of each per thread.
 template <int kItemBytes>
-using PairVectorTile = std::conditional_t<kItemBytes == 1, VectorTile<kItemBytes, 8, 8, 64>,
-                                          VectorTile<kItemBytes, 16, 16, 256>>;
+using PairVectorTile =
+    std::conditional_t<kItemBytes == 1, VectorTile<kItemBytes, 8, 8, 64, LoadPolicy::cached>,
+                       VectorTile<kItemBytes, 16, 16, 256, LoadPolicy::cached>>;
 template <int kItemBytes>
 using PairElementTile = ElementTile<kItemBytes, 32, 32, 256>;
 

@@ -18,7 +18,9 @@
 
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {
 
-template <int kItemBytes_, int kChunksM_, int kChunksN_, int kThreads_>
+// kPolicy: `cached` where out may be in, because what a no_allocate load reads must not be written meanwhile.
+template <int kItemBytes_, int kChunksM_, int kChunksN_, int kThreads_,
+          LoadPolicy kPolicy = LoadPolicy::no_allocate>
 struct VectorTile {
   static constexpr int kItemBytes = kItemBytes_;
   static constexpr int kThreads = kThreads_;
@@ -44,7 +46,7 @@ struct VectorTile {
       const char* g_block = tile.in + row * in_row + column * kVecBytes;
 #pragma unroll
       for (int i = 0; i < kN; ++i) {
-        r_blocks[k][i] = inside ? to_words(load_bytes<kVecBytes, LoadPolicy::no_allocate>(g_block)) : Words{};
+        r_blocks[k][i] = inside ? to_words(load_bytes<kVecBytes, kPolicy>(g_block)) : Words{};
         g_block += in_row;
       }
     }
