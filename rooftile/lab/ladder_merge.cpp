@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "rooftile/core/device.h"
 #include "rooftile/lab/statistics.h"
 
 namespace rooftile::lab {
@@ -108,6 +109,12 @@ void rate(LadderRow& row, const LadderResult& result) {
   }
 }
 
+// Empty where it is not known.
+std::string gpu_name(Device device) {
+  const Result<const DeviceProperties*> properties = device_properties(device);
+  return properties.ok() ? (*properties)->name : std::string();
+}
+
 }  // namespace
 
 Status check_ladder_record(std::string_view text, std::string_view operator_name) {
@@ -142,11 +149,13 @@ Result<int> add_peer_rows(LadderReport& report, std::string_view text) {
   int added = 0;
   for (LadderResult& result : report.results) {
     if (result.device.kind != DeviceKind::cuda) continue;
+    const std::string gpu = gpu_name(result.device);
     for (const Json& other : json["results"]) {
       if (!same_case(other["case"], result.the_case) ||
           other.value("mode", Json()) != to_string(report.mode)) {
         continue;
       }
+      if (other.contains("gpu") && !gpu.empty() && other["gpu"] != gpu) continue;  // another machine's time
       for (const Json& row : other["rows"]) {
         if (!row.is_object() || row.value("kind", Json()) != "peer") continue;
         ROOFTILE_TRY_ASSIGN(LadderRow peer, read_peer(row, report.mode));

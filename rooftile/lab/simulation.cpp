@@ -55,6 +55,57 @@ Status check_expectations(const RungRow& rung, Simulation& simulation) {
   return {};
 }
 
+// The case that was asked for; where no shape was, the quick cases of its dtype, those of its parameters
+// before the others (which only count where no parameter was asked for), the largest first: a rung takes the
+// first that it serves.
+std::vector<Case> cases_to_try(const OperatorCases& cases, const Case& wanted, const CaseRequest& request) {
+  if (!request.shape.empty()) return {wanted};
+  struct Choice {
+    bool other_params;
+    double bytes;
+    Case c;
+  };
+  std::vector<Choice> choices;
+  for (Case& c : cases.cases()) {
+    const bool other_params = c.params.values() != wanted.params.values();
+    if (c.tier != CaseTier::quick || c.dtype != wanted.dtype || c.fill != wanted.fill ||
+        c.offset != wanted.offset || (other_params && !request.args.empty())) {
+      continue;
+    }
+    const Result<CasePlan> plan = cases.plan(c);
+    if (!plan.ok()) continue;
+    c.seed = wanted.seed;
+    choices.push_back({other_params, plan->read_bytes + plan->write_bytes, std::move(c)});
+  }
+  std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
+    return a.other_params != b.other_params ? b.other_params : a.bytes > b.bytes;
+  });
+  std::vector<Case> sorted;
+  for (Choice& choice : choices) sorted.push_back(std::move(choice.c));
+  return sorted;
+}
+
+// Precondition: the candidate serves the problem.
+Result<Simulation> simulate_case(const OperatorDescriptor& op, const Candidate& candidate,
+                                 DeviceProblem& problem, const Case& wanted,
+                                 const SimulationOptions& options) {
+  const HostProblem& host = problem.host();
+  Simulation simulation;
+  simulation.operator_name = op.name;
+  simulation.rung = candidate.id;
+  simulation.idea = candidate.idea;
+  simulation.the_case = host.the_case();
+  simulation.shrunk = rooftile::to_string(host.the_case().shape) != rooftile::to_string(wanted.shape);
+  simulation.bytes_needed = host.plan().read_bytes + host.plan().write_bytes;
+  ROOFTILE_TRY_ASSIGN(simulation.run, watch_candidate(candidate, problem, options.session));
+  const RungRow* row = op.find_rung(candidate.id);
+  const bool own_case = options.request.shape.empty() && options.request.args.empty() &&
+                        !options.request.dtype && !options.request.fill && !options.request.offset;
+  if (row != nullptr && own_case && options.session.metrics)
+    ROOFTILE_TRY(check_expectations(*row, simulation));
+  return simulation;
+}
+
 }  // namespace
 
 Result<std::optional<double>> access_metric(const Simulation& simulation, const std::string& name) {
@@ -137,37 +188,24 @@ Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& 
   if (cases == nullptr) return internal_error("no cases are registered").with_operator(op.name);
   ROOFTILE_TRY(check_rung_names(op, {}, {rung}));
   ROOFTILE_TRY_ASSIGN(const Case wanted, make_case(op, *cases, options.request, DeviceKind::sim));
-  // A size that was asked for is kept, or refused.
-  const std::optional<Case> c = options.request.shape.empty() ? simulated_case(*cases, wanted, 0.0) : wanted;
-  if (!c) {
-    return unsupported(fmt::format("{} is too large to simulate: give a smaller --shape", case_id(wanted)))
+  std::string unsupported_because;
+  for (const Case& c : cases_to_try(*cases, wanted, options.request)) {
+    ROOFTILE_TRY_ASSIGN(HostProblem host, HostProblem::create(op, *cases, c));
+    ROOFTILE_TRY_ASSIGN(DeviceProblem problem, DeviceProblem::create(host, kSim));
+    const std::vector<Candidate> found = candidates(op, {}, {rung}, problem.args(), problem.properties());
+    if (found.empty()) {
+      return invalid_argument(
+                 fmt::format("{} runs on the CPU alone: the simulated SM runs GPU kernels", rung))
+          .with_operator(op.name);
+    }
+    if (found.front().unsupported.empty()) return simulate_case(op, found.front(), problem, wanted, options);
+    if (unsupported_because.empty()) unsupported_because = found.front().unsupported;
+  }
+  if (unsupported_because.empty()) {
+    return unsupported(fmt::format("no small case is like {}: give a --shape", case_id(wanted)))
         .with_operator(op.name);
   }
-  ROOFTILE_TRY_ASSIGN(HostProblem host, HostProblem::create(op, *cases, *c));
-  ROOFTILE_TRY_ASSIGN(DeviceProblem problem, DeviceProblem::create(host, kSim));
-  const std::vector<Candidate> found = candidates(op, {}, {rung}, problem.args(), problem.properties());
-  if (found.empty()) {
-    return invalid_argument(fmt::format("{} runs on the CPU alone: the simulated SM runs GPU kernels", rung))
-        .with_operator(op.name);
-  }
-  const Candidate& candidate = found.front();
-  if (!candidate.unsupported.empty()) {
-    return unsupported(fmt::format("{}: {}", rung, candidate.unsupported)).with_operator(op.name);
-  }
-  Simulation simulation;
-  simulation.operator_name = op.name;
-  simulation.rung = rung;
-  simulation.idea = candidate.idea;
-  simulation.the_case = *c;
-  simulation.shrunk = rooftile::to_string(c->shape) != rooftile::to_string(wanted.shape);
-  simulation.bytes_needed = host.plan().read_bytes + host.plan().write_bytes;
-  ROOFTILE_TRY_ASSIGN(simulation.run, watch_candidate(candidate, problem, options.session));
-  const RungRow* row = op.find_rung(rung);
-  const bool own_case = options.request.shape.empty() && options.request.args.empty() &&
-                        !options.request.dtype && !options.request.fill && !options.request.offset;
-  if (row != nullptr && own_case && options.session.metrics)
-    ROOFTILE_TRY(check_expectations(*row, simulation));
-  return simulation;
+  return unsupported(fmt::format("{}: {}", rung, unsupported_because)).with_operator(op.name);
 }
 
 }  // namespace rooftile::lab

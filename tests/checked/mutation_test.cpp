@@ -3,7 +3,7 @@
 // with its proof.
 #include <fmt/format.h>
 
-#include <fstream>
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -31,11 +31,11 @@ std::set<std::string> equivalent_mutants() {
   }
 }
 
-// The cases on which the mutants of an operator run: small, of several blocks, one per set of parameters and
-// dtype that a rung may need.
-std::vector<Case> mutation_cases(const OperatorCases& cases) {
-  constexpr double kMostBytes = 1 << 23;  // a ring of copies must come round
-  std::map<std::string, std::pair<double, Case>> largest;
+constexpr double kMostBytes = 1 << 23;  // a ring of copies must come round
+
+// Small cases, the largest first.
+std::vector<Case> small_cases(const OperatorCases& cases) {
+  std::vector<std::pair<double, Case>> small;
   for (Case& c : cases.cases()) {
     if (c.tier != CaseTier::quick || c.dtype != cases.default_host_case.dtype || c.offset != 0 ||
         c.fill != Fill::uniform) {
@@ -43,17 +43,21 @@ std::vector<Case> mutation_cases(const OperatorCases& cases) {
     }
     const Result<CasePlan> plan = cases.plan(c);
     if (!plan.ok() || plan->read_bytes + plan->write_bytes > kMostBytes) continue;
-    std::string key;
-    for (const auto& [name, extent] : c.shape) key += name + ",";
-    for (const auto& [name, value] : c.params.values()) key += to_string(value) + ",";
-    auto& best = largest[key];
-    if (plan->read_bytes + plan->write_bytes >= best.first) {
-      best = {plan->read_bytes + plan->write_bytes, std::move(c)};
-    }
+    small.emplace_back(plan->read_bytes + plan->write_bytes, std::move(c));
   }
-  std::vector<Case> chosen;
-  for (auto& [key, best] : largest) chosen.push_back(std::move(best.second));
-  return chosen;
+  std::stable_sort(small.begin(), small.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Case> sorted;
+  for (auto& [bytes, c] : small) sorted.push_back(std::move(c));
+  return sorted;
+}
+
+// Cases with the same parameters and rank look alike to the rungs that serve them.
+std::string kind_of(const Case& c) {
+  std::string kind;
+  for (const auto& [name, extent] : c.shape) kind += name + ",";
+  for (const auto& [name, value] : c.params.values()) kind += to_string(value) + ",";
+  return kind;
 }
 
 class Mutants : public ::testing::Test {
@@ -73,7 +77,8 @@ class Mutants : public ::testing::Test {
     return false;
   }
 
-  // Runs the mutants of the rungs that serve the case and that are not reported yet.
+  // Runs the mutants of the rungs that serve the case, on the largest case of each kind, and that are not
+  // reported yet.
   void run_case(const OperatorDescriptor& op, const OperatorCases& cases, const Case& c) {
     Result<lab::HostProblem> host = lab::HostProblem::create(op, cases, c);
     ASSERT_TRUE(is_ok(host.status()));
@@ -82,6 +87,8 @@ class Mutants : public ::testing::Test {
     for (const lab::Candidate& candidate :
          lab::candidates(op, {}, {}, problem->args(), problem->properties())) {
       if (!candidate.unsupported.empty()) continue;
+      if (!done_.insert(fmt::format("{}/{} {}", op.name, candidate.id, kind_of(c))).second) continue;
+      rungs_.insert(op.name + "/" + candidate.id);
       const Result<lab::WatchedRun> right = lab::watch_candidate(candidate, *problem, {});
       ASSERT_TRUE(is_ok(right.status()));
       ASSERT_EQ(describe(right->report), "") << candidate.id;
@@ -89,13 +96,15 @@ class Mutants : public ::testing::Test {
         if (sync.name == "shuffle" || sync.name == "vote") continue;  // they carry values: not to be left out
         const std::string id =
             fmt::format("{}/{}: {}", op.name, candidate.id, simt::checked::source_text(sync.at));
-        bool& reported = mutants_[id];
+        bool& reported = mutants_[{id, sync.at}];
         reported = reported || is_reported(candidate, *problem, sync.at);
       }
     }
   }
 
-  std::map<std::string, bool> mutants_;  // reported on one of the cases
+  std::map<std::pair<std::string, SourceLine>, bool> mutants_;  // reported on one of the cases
+  std::set<std::string> done_;                                  // rung and kind of case
+  std::set<std::string> rungs_;
 };
 
 TEST_F(Mutants, AreReported) {
@@ -105,15 +114,20 @@ TEST_F(Mutants, AreReported) {
   for (const OperatorDescriptor* op : registry.operators()) {
     const OperatorCases* cases = registry.cases(op->name);
     ASSERT_NE(cases, nullptr);
-    for (const Case& c : mutation_cases(*cases)) ASSERT_NO_FATAL_FAILURE(run_case(*op, *cases, c));
+    for (const Case& c : small_cases(*cases)) ASSERT_NO_FATAL_FAILURE(run_case(*op, *cases, c));
+    for (const RungRow& rung : op->rungs) {
+      if (rung.kind != RungKind::gpu) continue;
+      EXPECT_TRUE(rungs_.contains(op->name + "/" + rung.id)) << "no small case for " << rung.id;
+    }
   }
   const std::set<std::string> equivalent = equivalent_mutants();
   std::size_t reported = 0;
   std::size_t proven = 0;
-  for (const auto& [id, found] : mutants_) {
+  for (const auto& [mutant, found] : mutants_) {
+    const auto& [id, at] = mutant;
     reported += found ? 1 : 0;
     proven += !found && equivalent.contains(id) ? 1 : 0;
-    EXPECT_TRUE(found || equivalent.contains(id)) << "not reported: " << id;
+    EXPECT_TRUE(found || equivalent.contains(id)) << "not reported: " << id << " at " << to_string(at);
   }
   std::printf("mutation score: %zu of %zu reported, %zu equivalent with a proof\n", reported, mutants_.size(),
               proven);
