@@ -102,30 +102,42 @@ std::vector<RungRow> cpu_rungs() {
   };
 }
 
+// Every byte once, and no two lanes in a bank.
+std::vector<AccessExpectation> conflict_free() {
+  return {{"shared_load_conflict_degree", 1, 1},
+          {"shared_store_conflict_degree", 1, 1},
+          {"bytes_moved_over_needed", 1, 1}};
+}
+
 std::vector<RungRow> lesson_rungs() {
   std::vector<RungRow> rungs = {
       {.id = "naive_coalesced_read",
        .idea = "A thread per element: neighbouring lanes read a row and write a column.",
        .change = "the start of the GPU climb",
        .source = "Ruetsch and Micikevicius 2009",
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, naive_coalesced_read)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, naive_coalesced_read),
+       .expects = {{"global_load_sectors_per_request", 3.7, 4},
+                   {"global_store_sectors_per_request", 29, 32}}},
       {.id = "naive_coalesced_write",
        .idea =
            "The lanes turned round: they write a row and read a column, which caches forgive more easily.",
        .change = "lanes along m in place of n",
        .source = "Ruetsch and Micikevicius 2009",
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, naive_coalesced_write)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, naive_coalesced_write),
+       .expects = {{"global_load_sectors_per_request", 32, 32}, {"global_store_sectors_per_request", 4, 4}}},
       {.id = "shared_tile",
        .idea =
            "A tile goes into shared memory by rows and comes out by columns: global memory sees rows alone.",
        .change = "a 32 x 32 tile in shared memory and one barrier; its columns lie in one bank",
        .source = "Ruetsch and Micikevicius 2009",
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, shared_tile)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, shared_tile),
+       .expects = {{"shared_load_conflict_degree", 32, 32}, {"bytes_moved_over_needed", 1, 1}}},
       {.id = "padded_tile",
        .idea = "A word of padding per row spreads a column over all banks.",
        .change = "rows of 33 words in place of 32",
        .source = "Ruetsch and Micikevicius 2009",
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, padded_tile)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, padded_tile),
+       .expects = conflict_free()},
   };
   for (RungRow& rung : rungs) rung.supports = erase<TransposeArgs>(&supports_lesson);
   return rungs;
@@ -138,7 +150,8 @@ std::vector<RungRow> tile_rungs() {
            "16-byte accesses to global memory, four loads of a thread on the way at once, rows of 256 bytes.",
        .change = "a 64 x 64 tile and a quarter of the global accesses",
        .supports = erase<TransposeArgs>(&supports_vector_lesson),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, vectorized)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, vectorized),
+       .expects = {{"shared_load_conflict_degree", 2, 2}, {"bytes_moved_over_needed", 1, 1}}},
       {.id = "swizzled",
        .idea = "Squares of items turn in registers, so that shared memory moves 16-byte vectors as well, "
                "kept apart by an "
@@ -146,7 +159,8 @@ std::vector<RungRow> tile_rungs() {
        .change = "two shared accesses per vector in place of eight; items of 1 to 16 bytes",
        .source = "CUTLASS's swizzles; PTX ISA, prmt",
        .supports = erase<TransposeArgs>(&supports_vector_rows),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, swizzled)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, swizzled),
+       .expects = conflict_free()},
       {.id = "tma",
        .idea = "The copy engine brings and takes whole tiles, swizzled by itself; threads only turn them.",
        .change = "two instructions of one thread per tile move all bytes; no address arithmetic, no edge",
@@ -159,7 +173,8 @@ std::vector<RungRow> tile_rungs() {
            "Rows that start anywhere: items move one by one, but many of a thread are on the way at once.",
        .change = "no vectors, hence no alignment; padding in place of the exclusive or",
        .supports = erase<TransposeArgs>(&supports_rows),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, element_tiles)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, element_tiles),
+       .expects = conflict_free()},
   };
 }
 
@@ -169,28 +184,33 @@ std::vector<RungRow> shape_rungs() {
        .idea = "A stretch of all of a few long rows is one contiguous piece of out.",
        .change = "a tile as high as the matrix; out is written as it lies in shared memory",
        .supports = erase<TransposeArgs>(&supports_few_rows),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, few_rows)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, few_rows),
+       .expects = {{"bytes_moved_over_needed", 1, 1}}},
       {.id = "few_columns",
        .idea = "A contiguous piece of in holds a stretch of all of a few long rows of out.",
        .change = "few_rows the other way round",
        .supports = erase<TransposeArgs>(&supports_few_columns),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, few_columns)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, few_columns),
+       .expects = {{"bytes_moved_over_needed", 1, 1}}},
       {.id = "whole_matrices",
        .idea =
            "Many small matrices are one contiguous piece on both sides: only shared memory sees their shape.",
        .change = "a block takes as many matrices as fit 16 KiB; in place as well",
        .supports = erase<TransposeArgs>(&supports_whole_matrices),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, whole_matrices)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, whole_matrices),
+       .expects = {{"bytes_moved_over_needed", 1, 1}}},
       {.id = "tile_pairs",
        .idea = "In place, a tile and its mirror image exchange their places: both are read before either is "
                "written.",
        .change = "two tiles per block; square matrices, in place or not",
        .supports = erase<TransposeArgs>(&supports_pairs),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, tile_pairs)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, tile_pairs),
+       .expects = conflict_free()},
       {.id = "strided_items",
        .idea = "Addresses computed from the item's number serve any strides.",
        .change = "serves what no other rung does, one item at a time, in place as well",
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, strided_items)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, strided_items),
+       .expects = {{"global_store_sectors_per_request", 4, 4}}},
   };
 }
 
