@@ -110,6 +110,7 @@ __global__ void remote_arrivals_kernel(unsigned rounds, std::uint32_t* g_sums) {
       mbarrier_arrive_remote(&s_written, 0, t == 7 ? 2 : 1);
     } else {
       mbarrier_wait<MbarrierScope::cluster>(&s_written, r % 2);
+      __syncthreads();  // all have seen this phase before thread 0 lets the next two pass
       if (t == 0) {
         std::uint32_t sum = 0;
         for (unsigned i = kClusterThreads; i < blocks * kClusterThreads; ++i) sum += s_values[i];
