@@ -60,7 +60,7 @@ TEST_P(Sm90aBulk, MulticastReachesTheBlocksThatAreNamed) {
   const std::vector<std::byte> in = some_bytes(kBytes);
   const DeviceArray<std::byte> device_in(*context_, in);
   for (const unsigned blocks : {1u, 2u, 4u, 8u}) {
-    for (unsigned mask = 1; mask < 1u << blocks; mask = mask * 2 + (mask % 3 == 0 ? 1 : 0)) {
+    for (unsigned mask = 1; mask < 1u << blocks; ++mask) {
       SCOPED_TRACE(std::to_string(blocks) + " blocks, mask " + std::to_string(mask));
       std::vector<std::byte> expected;
       for (unsigned rank = 0; rank < blocks; ++rank) {
