@@ -96,12 +96,13 @@ __device__ __forceinline__ T warp_reduce(T value, Combine combine ROOFTILE_AND_C
 }
 
 // The same over the first `lanes` lanes: neighbours first, so that `combine` need not be commutative, and a
-// broadcast.
+// broadcast. A lane without a right neighbour reads the last lane, and drops what it reads.
 template <class T, class Combine>
 __device__ __forceinline__ T warp_reduce(T value, Combine combine, int lanes ROOFTILE_AND_CALLER) {
   for (int offset = 1; offset < lanes; offset *= 2) {
-    const T right = shuffle_down(value, offset, lanes ROOFTILE_AND_HERE);
-    if (lane_index() + offset < lanes) value = combine(value, right);
+    const int neighbour = lane_index() + offset;
+    const T right = shuffle(value, neighbour < lanes ? neighbour : lanes - 1, lanes ROOFTILE_AND_HERE);
+    if (neighbour < lanes) value = combine(value, right);
   }
   return warp_broadcast(value, 0, lanes ROOFTILE_AND_HERE);
 }

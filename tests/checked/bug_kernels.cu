@@ -3,6 +3,7 @@
 
 #include "rooftile/device/launch.h"
 #include "rooftile/device/poll.h"
+#include "rooftile/device/warp.h"
 #include "tests/checked/kernels.h"
 
 namespace rooftile::ROOFTILE_TARGET::checked_tests {
@@ -22,6 +23,11 @@ __global__ void bug_kernel(Bug bug, const int* g_in, int* g_out, unsigned* g_fla
       s_values[t] = g_in[t];
       __syncthreads();
       g_out[t] = s_values[kBlock - 1 - t];
+      break;
+    case Bug::none_with_partial_warps:
+      if (lane < 20)
+        g_out[t] = warp_reduce(
+            g_in[t], [](int a, int b) { return a + b; }, 20);
       break;
     case Bug::missing_barrier:
       s_values[t] = g_in[t];

@@ -117,10 +117,12 @@ INSTANTIATE_TEST_SUITE_P(Planted, Bugs,
 
 TEST(NoBug, NothingIsReported) {
   Memory memory;
-  const Report report = watch({}, memory.buffers(), [&] {
-    return run_bug(kStream, Bug::none, &memory.in[64], &memory.out[64], &memory.flag);
-  });
-  EXPECT_EQ(describe(report), "");
+  for (const Bug bug : {Bug::none, Bug::none_with_partial_warps}) {
+    const Report report = watch({}, memory.buffers(), [&] {
+      return run_bug(kStream, bug, &memory.in[64], &memory.out[64], &memory.flag);
+    });
+    EXPECT_EQ(describe(report), "");
+  }
 }
 
 // The mutation of a right kernel: its barrier, disabled at run time.

@@ -30,6 +30,7 @@ Status run_atomic_add(StreamRef stream, int counters, int* g_counters);
 // A block of 64 with a planted bug. g_in and g_out hold 64 values.
 enum class Bug {
   none,
+  none_with_partial_warps,
   missing_barrier,
   write_after_read,
   two_writers,
