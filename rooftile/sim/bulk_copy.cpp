@@ -57,7 +57,7 @@ void combine(BulkReduction op, void* g_element, const void* element) {
     std::memcpy(&old, &before, sizeof(T));
     if (op == BulkReduction::add) {
       old = static_cast<T>(old + value);
-    } else if (op == BulkReduction::min ? value < old : old < value) {
+    } else if (op == BulkReduction::min ? value < old : value > old) {
       old = value;
     }
     std::memcpy(&after, &old, sizeof(T));
@@ -78,8 +78,12 @@ struct Sixteen {
       return {to_bfloat16(sum)};
     }
   }
-  friend bool operator<(Sixteen a, Sixteen b) {
-    return a.wide() < b.wide() || (std::isnan(a.wide()) != std::isnan(b.wide()) && std::isnan(b.wide()));
+  // Whether `value` takes the place of `old`, as a minimum and as a maximum.
+  friend bool operator<(Sixteen value, Sixteen old) {
+    return std::isnan(old.wide()) || value.wide() < old.wide();
+  }
+  friend bool operator>(Sixteen value, Sixteen old) {
+    return std::isnan(old.wide()) || value.wide() > old.wide();
   }
 };
 
@@ -142,6 +146,8 @@ void bulk_send(void* s_destination, const void* s_source, std::uint32_t bytes, s
                unsigned rank, std::source_location where) {
   check_cluster("bulk_send", where);
   check_bulk("bulk_send", s_destination, s_source, bytes, where);
+  check_shared("bulk_send's destination", s_destination, bytes, kBulkUnit, where);
+  check_shared("bulk_send's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
   void* destination = map_shared_rank(s_destination, rank, where);
   auto* remote = static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where));
   AsyncQueue::Copy copy = load("bulk_send", destination, s_source, bytes, remote, where);
@@ -178,6 +184,7 @@ void store_async(void* s_destination, const void* value, std::uint32_t bytes, st
                  unsigned rank, std::source_location where) {
   check_cluster("store_async", where);
   check_shared("store_async", s_destination, bytes, bytes, where);
+  check_shared("store_async's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
   std::array<std::byte, 16> kept{};
   std::memcpy(kept.data(), value, bytes);
   void* destination = map_shared_rank(s_destination, rank, where);

@@ -118,6 +118,12 @@ __global__ void misuse_kernel(Misuse misuse, const __grid_constant__ TensorMap m
     case Misuse::not_shared_memory:
       bulk_load(g_out, g_in, kBytes, &s_full);
       break;
+    case Misuse::sends_past_shared_memory:
+      bulk_send(s_bytes + 384, s_bytes, kBytes, &s_full, 1);
+      break;
+    case Misuse::misaligned_store_async:
+      store_async(reinterpret_cast<std::uint64_t*>(s_data + 1), std::uint64_t{t}, &s_full, 1);
+      break;
     case Misuse::store_async_alone:
       store_async(&s_data[t], t, &s_full, 0);
       break;

@@ -37,7 +37,9 @@ enum class Misuse {
   store_before_the_tensor,
   not_shared_memory,
   store_async_alone,
-  rank_outside_the_cluster,
+  rank_outside_the_cluster,  // from here on in clusters of two
+  sends_past_shared_memory,
+  misaligned_store_async,
   mask_outside_the_cluster,
   waits_without_arriving,
   arrives_twice,

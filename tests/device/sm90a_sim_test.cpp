@@ -116,6 +116,8 @@ TEST_P(Sm90aMisuse, Alignment) {
   expect_failure(Misuse::misaligned_bulk_destination,
                  {"bulk_load: the shared-memory address must be aligned to 16 bytes, and is 8 bytes past"});
   expect_failure(Misuse::odd_bulk_size, {"the size must be a positive multiple of 16 bytes, not 24"});
+  expect_failure(Misuse::misaligned_store_async,
+                 {"store_async: the shared-memory address must be aligned to 8 bytes, and is 4 bytes past"});
   expect_failure(Misuse::box_off_16_bytes, {"tma_load: the box must start at a multiple of 16 bytes in "
                                             "dimension 0, not at element -2 of 4 bytes"});
   expect_failure(Misuse::store_before_the_tensor,
@@ -131,6 +133,8 @@ TEST_P(Sm90aMisuse, WrongMemory) {
                  {"tma_load: 256 bytes from this address are not in the block's shared memory"});
   expect_failure(Misuse::not_shared_memory,
                  {"bulk_load: 256 bytes from this address are not in the block's"});
+  expect_failure(Misuse::sends_past_shared_memory,
+                 {"bulk_send's destination: 256 bytes from this address are not in the block's"});
   expect_failure(Misuse::coordinates_of_another_rank, {"tma_load: 3 coordinates for a tensor map of rank 2"});
 }
 

@@ -22,8 +22,19 @@
 namespace rooftile::ROOFTILE_TARGET {
 
 #if defined(ROOFTILE_SIM)
-
 using BulkReduction = simt::detail::BulkReduction;
+#else
+enum class BulkReduction { add, min, max };
+#endif
+
+// add: 32- and 64-bit integers, f16, bf16, f32, f64; min and max: integers, f16, bf16.
+template <BulkReduction kOp, class T>
+inline constexpr bool kIsBulkReduction = (std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) ||
+                                         std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16> ||
+                                         (kOp == BulkReduction::add &&
+                                          (std::is_same_v<T, float> || std::is_same_v<T, double>));
+
+#if defined(ROOFTILE_SIM)
 
 inline void bulk_load(void* s_destination, const void* g_source, std::uint32_t bytes, Mbarrier* s_barrier,
                       std::source_location where = std::source_location::current()) {
@@ -45,6 +56,7 @@ inline void bulk_store(void* g_destination, const void* s_source, std::uint32_t 
 template <BulkReduction kOp, class T>
 inline void bulk_reduce(T* g_destination, const T* s_source, std::uint32_t bytes,
                         std::source_location where = std::source_location::current()) {
+  static_assert(kIsBulkReduction<kOp, T>, "not an operation of cp.reduce.async.bulk on this type");
   simt::detail::bulk_reduce<kOp>(g_destination, s_source, bytes, where);
 }
 inline void bulk_prefetch(const void*, std::uint32_t) {}
@@ -104,21 +116,17 @@ __device__ __forceinline__ void bulk_store(void* g_destination, const void* s_so
                : "memory");
 }
 
-enum class BulkReduction { add, min, max };
-
 // Combines `bytes` of elements from shared memory into global memory, each atomically (relaxed, device
-// scope). add: 32- and 64-bit integers, f16, bf16, f32, f64; min and max: integers, f16, bf16.
+// scope). Of a NaN and a number, min and max take the number.
 template <BulkReduction kOp, class T>
 __device__ __forceinline__ void bulk_reduce(T* g_destination, const T* s_source, std::uint32_t bytes) {
-  constexpr bool kInteger = std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+  static_assert(kIsBulkReduction<kOp, T>, "not an operation of cp.reduce.async.bulk on this type");
+  constexpr bool kInteger = std::is_integral_v<T>;
   constexpr bool k32 = sizeof(T) == 4;
   constexpr bool kAdd = kOp == BulkReduction::add;
   constexpr bool kMin = kOp == BulkReduction::min;
   constexpr bool kHalf = std::is_same_v<T, __half>;
   constexpr bool kBfloat = std::is_same_v<T, __nv_bfloat16>;
-  static_assert(
-      kInteger || kHalf || kBfloat || (kAdd && (std::is_same_v<T, float> || std::is_same_v<T, double>)),
-      "not an operation of cp.reduce.async.bulk on this type");
   const auto destination = __cvta_generic_to_global(g_destination);
   const std::uint32_t source = shared_address(s_source);
 #define ROOFTILE_BULK_REDUCE(operation)                                                           \
