@@ -74,12 +74,15 @@ constexpr std::uint32_t tile_alignment(TileSwizzle swizzle) {
 // within the span (address bits 4-6, 4-5 or 4) is XORed with the bits from 7 on, the number of the 128-byte
 // line:
 //
-//   bytes128        chunk 0 1 2 3 4 5 6 7       bytes64   chunk 0 1 2 3   4 5 6 7    bytes32  0 1  2 3  4 5
-//   6 7 line 0                0 1 2 3 4 5 6 7       line 0          0 1 2 3   4 5 6 7             0 1  2 3  4
-//   5  6 7 line 1                1 0 3 2 5 4 7 6       line 1          1 0 3 2   5 4 7 6             1 0  3 2
-//   5 4  7 6 line 2                2 3 0 1 6 7 4 5       line 2          2 3 0 1   6 7 4 5
-//   ...                                         line 3          3 2 1 0   7 6 5 4
-//   line 7                7 6 5 4 3 2 1 0
+// clang-format off
+//   at chunk   0 1 2 3 4 5 6 7    at chunk   0 1 2 3   4 5 6 7    at chunk   0 1   2 3   4 5   6 7
+//   bytes128                      bytes64                         bytes32
+//     line 0   0 1 2 3 4 5 6 7      line 0   0 1 2 3   4 5 6 7      line 0   0 1   2 3   4 5   6 7
+//     line 1   1 0 3 2 5 4 7 6      line 1   1 0 3 2   5 4 7 6      line 1   1 0   3 2   5 4   7 6
+//     line 2   2 3 0 1 6 7 4 5      line 2   2 3 0 1   6 7 4 5
+//     ...                           line 3   3 2 1 0   7 6 5 4
+//     line 7   7 6 5 4 3 2 1 0
+// clang-format on
 constexpr std::uint32_t swizzled(TileSwizzle swizzle, std::uint32_t offset) {
   const std::uint32_t chunk_bits =
       swizzle == TileSwizzle::none ? 0u : static_cast<std::uint32_t>(swizzle) - 16u;

@@ -1,5 +1,5 @@
 // Swizzles: where an element of a shared-memory tile lies, so that both rows and columns are reached without
-// bank conflicts and without padding. tests/device/swizzle_test.cpp counts the banks.
+// bank conflicts and without padding. tests/device/blocks/swizzle_test.cpp counts the banks.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,12 @@ namespace rooftile::ROOFTILE_TARGET {
 // XORed with bits of the row's number. `offset` is in bytes from an address that is a multiple of 8 * kSpan:
 // the hardware looks at address bits. The function is its own inverse.
 //
-//   kSpan   chunk bits   ^=  bits         rows of 16-byte chunks, kSpan 128: chunk c of row r lies at c ^ r %
-//   8 128     4-6              7-9            row 0 | 0 1 2 3 4 5 6 7
-//    64     4-5              7-8            row 1 | 1 0 3 2 5 4 7 6
-//    32     4                7              row 2 | 2 3 0 1 6 7 4 5
+// clang-format off
+//   kSpan   chunk bits   ^=   bits      kSpan 128: chunk c of row r lies at c ^ r % 8
+//    128       4-6            7-9         row 0 | 0 1 2 3 4 5 6 7
+//     64       4-5            7-8         row 1 | 1 0 3 2 5 4 7 6
+//     32       4              7           row 2 | 2 3 0 1 6 7 4 5
+// clang-format on
 //
 // Source: PTX ISA, tensor data movement, swizzling modes.
 template <int kSpan>
