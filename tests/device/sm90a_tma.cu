@@ -92,10 +92,10 @@ __global__ void multicast_kernel(const __grid_constant__ TensorMap map, const Ti
   if (threadIdx.x == 0) {
     mbarrier_init(&s_full, 1);
     fence_mbarrier_init();
-    mbarrier_arrive_expect_tx(&s_full, bytes * blocks);
   }
   cluster_sync();  // every block's barrier is there
   if (threadIdx.x == 0) {
+    mbarrier_arrive_expect_tx(&s_full, bytes * blocks);  // tiles of others may have landed before
     tma_load_multicast(s_tiles + std::size_t{rank} * bytes, map, at.c, &s_full,
                        static_cast<std::uint16_t>((1u << blocks) - 1));
   }
