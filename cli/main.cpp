@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string_view>
 
@@ -11,6 +12,10 @@
 
 namespace rooftile::cli {
 namespace {
+
+constexpr std::string_view kPeerJson = "--peer-json";
+
+std::string file_name(std::string_view path) { return std::filesystem::path(path).filename().string(); }
 
 std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
@@ -23,17 +28,22 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// What was asked for, as one would type it; where its record goes is left out.
+// What was asked for, as one would type it; where its record goes is left out, and the folder of one that it
+// read.
 std::string command_line(int argc, char** argv) {
   std::string line = "rooftile";
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    if (word == "--append" || word.starts_with("--json=") || word.starts_with("--peer-json=")) continue;
-    if (word == "--json" || word == "--peer-json") {
+    if (word == "--append" || word.starts_with("--json=")) continue;
+    if (word == "--json") {
       ++i;
-      continue;
+    } else if (word.starts_with(kPeerJson) && word.substr(kPeerJson.size()).starts_with('=')) {
+      line += fmt::format(" {} {}", kPeerJson, quoted(file_name(word.substr(kPeerJson.size() + 1))));
+    } else if (word == kPeerJson && i + 1 < argc) {
+      line += fmt::format(" {} {}", kPeerJson, quoted(file_name(argv[++i])));
+    } else {
+      line += " " + quoted(argv[i]);
     }
-    line += " " + quoted(argv[i]);
   }
   return line;
 }

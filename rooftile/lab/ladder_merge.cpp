@@ -130,6 +130,10 @@ Result<std::string> merge_ladders(std::string_view kept, std::string_view fresh)
   for (Json& result : results) {
     if (!result.contains("machine") && old["machine"] != merged["machine"])
       result["machine"] = old["machine"];
+    // Where the record is older than results that say so themselves.
+    for (const char* source : {"commit", "source_digest"}) {
+      if (!result.contains(source) && old.contains(source)) result[source] = old[source];
+    }
   }
   for (Json& result : added) {
     const auto at = std::find_if(results.begin(), results.end(), [&result](const Json& other) {
