@@ -69,6 +69,8 @@ void print_rungs(const OperatorDescriptor& op, bool colour) {
     }
     if (rung.determinism == Determinism::not_guaranteed)
       print_paragraph("  note", "not run-to-run deterministic", colour);
+    if (!rung.wrong_on_purpose.empty())
+      print_paragraph("  note", "wrong on purpose: " + rung.wrong_on_purpose, colour);
   }
 }
 

@@ -29,6 +29,12 @@ std::string not_built_reason(DeviceKind kind) {
   return "not built into this program for cpu";
 }
 
+// Of a rung that is available.
+std::string unserved_reason(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {
+  if (!rung.wrong_on_purpose.empty()) return "wrong on purpose: " + rung.wrong_on_purpose;
+  return rung.supports ? rung.supports(args, device) : "";
+}
+
 // The rung that this call takes, checked to serve it.
 Result<const RungRow*> chosen_rung(const OperatorDescriptor& op, const AnyArgs& args,
                                    const DeviceProperties& device) {
@@ -49,8 +55,7 @@ Status check_serves(const OperatorDescriptor& op, const RungRow& rung, const Any
   if (const std::string reason = unavailable_reason(rung, device); !reason.empty()) {
     return unavailable(where + reason).with_operator(op.name);
   }
-  if (!rung.supports) return {};
-  const std::string reason = rung.supports(args, device);
+  const std::string reason = unserved_reason(rung, args, device);
   return reason.empty() ? Status() : unsupported(where + reason).with_operator(op.name);
 }
 
@@ -119,8 +124,7 @@ std::string unavailable_reason(const RungRow& rung, const DeviceProperties& devi
 
 std::string unsupported_reason(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {
   std::string reason = unavailable_reason(rung, device);
-  if (reason.empty() && rung.supports) reason = rung.supports(args, device);
-  return reason;
+  return reason.empty() ? unserved_reason(rung, args, device) : reason;
 }
 
 WorkspaceSpec workspace_for(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {

@@ -108,6 +108,9 @@ struct RungRow {
   WorkspaceFn workspace{};  // null: none
   TargetLaunches launch{};
   std::vector<AccessExpectation> expects{};
+  // A lesson's mistake, in words ("a race: ..."): nobody dispatches to such a rung, verifies it or times it;
+  // the checked simulated SM runs it and must find the mistake. Empty: the rung is right.
+  std::string wrong_on_purpose{};
 };
 
 // A vendor's implementation of the same operator: an opponent, never a dispatch target.
@@ -147,7 +150,8 @@ struct OperatorDescriptor {
 // Empty, or why this rung cannot run on such a device whatever the arguments: not built, wrong kind, arch.
 [[nodiscard]] std::string unavailable_reason(const RungRow& rung, const DeviceProperties& device);
 
-// Empty, or why this rung does not serve this call: unavailable_reason, then the row's own `supports`.
+// Empty, or why this rung does not serve this call: unavailable_reason, then what is wrong on purpose, then
+// the row's own `supports`.
 [[nodiscard]] std::string unsupported_reason(const RungRow& rung, const AnyArgs& args,
                                              const DeviceProperties& device);
 

@@ -114,6 +114,7 @@ std::string simulation_json(const Simulation& simulation, const std::string& com
                      {"commit", fmt::format("{}{}", build_info().commit, build_info().dirty ? "-dirty" : "")},
                      {"verified", simulation.run.wrong.empty()},
                      {"wrong", simulation.run.wrong},
+                     {"wrong_on_purpose", simulation.wrong_on_purpose},
                      {"kernels", kernels},
                      {"totals", totals_json(simulation)},
                      {"lines", lines},

@@ -202,6 +202,10 @@ std::string findings_text(const Simulation& simulation, int width, bool colour) 
                     finding.count, finding.count == 1 ? "" : "s"));
   }
   if (!simulation.run.wrong.empty()) add("wrong result: " + simulation.run.wrong);
+  if (!simulation.wrong_on_purpose.empty()) {
+    add(text.empty() ? "the planted mistake was not found: " + simulation.wrong_on_purpose
+                     : "all this is wrong on purpose: " + simulation.wrong_on_purpose);
+  }
   for (const std::string& broken : simulation.broken) add("expectation broken: " + broken);
   if (text.empty()) {
     text = paint("checked: right, no race, nothing uninitialised, nothing out of bounds", Colour::green,

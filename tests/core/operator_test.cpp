@@ -107,6 +107,18 @@ TEST_F(Operator, SupportsComesAfterAvailability) {
   EXPECT_EQ(workspace_for(op_.rungs[1], args(10), sim_).bytes, 0u);
 }
 
+TEST_F(Operator, NeverRunsWhatIsWrongOnPurpose) {
+  op_.rungs[0].wrong_on_purpose = "a race: nothing orders the threads";
+  const std::string reason = "wrong on purpose: a race: nothing orders the threads";
+  EXPECT_EQ(unavailable_reason(op_.rungs[0], cpu_), "");
+  EXPECT_EQ(unsupported_reason(op_.rungs[0], args(10), cpu_), reason);
+  EXPECT_EQ(unsupported_reason(op_.rungs[0], args(10), sim_), "a CPU rung");
+  Context context = Context::create(kCpu).value();
+  EXPECT_EQ(run_rung(op_, op_.rungs[0], context, args(10)).message(), "dummy: host on cpu: " + reason);
+  EXPECT_EQ(run_chosen(op_, context, args(10)).message(), "dummy: host on cpu: " + reason);
+  EXPECT_EQ(g_launches, 0);
+}
+
 TEST_F(Operator, RunsTheChosenRungWithItsWorkspace) {
   Context context = Context::create(kCpu).value();
   ASSERT_TRUE(run_chosen(op_, context, args(10)).ok());
