@@ -132,7 +132,20 @@ Result<std::optional<double>> access_metric(const Simulation& simulation, const 
   if (name == "global_store_sectors_per_request") return sectors(AccessKind::store);
   if (name == "shared_load_conflict_degree") return conflicts(AccessKind::load);
   if (name == "shared_store_conflict_degree") return conflicts(AccessKind::store);
+  if (name == "constant_load_words_per_request") {
+    const auto counts = report.total(MemorySpace::constant, AccessKind::load);
+    return ratio(counts, counts.conflict_degree());
+  }
+  if (name == "atomic_lanes_per_address") {
+    const auto counts = report.total(MemorySpace::global, AccessKind::atomic);
+    return ratio(counts, counts.mean_multiplicity());
+  }
   if (name == "active_lanes_per_request") return ratio(report.total(), report.total().lanes_per_request());
+  if (name == "active_lanes_per_basic_block") {
+    return report.basic_blocks > 0 ? std::optional(static_cast<double>(report.basic_block_lanes) /
+                                                   static_cast<double>(report.basic_blocks))
+                                   : std::nullopt;
+  }
   if (name == "bytes_moved_over_needed") {
     return simulation.bytes_needed > 0 ? std::optional(report.bytes_moved() / simulation.bytes_needed)
                                        : std::nullopt;

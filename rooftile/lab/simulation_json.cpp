@@ -52,7 +52,7 @@ Json access_json(const LineAccesses& line) {
                {"active_lanes_per_request", c.lanes_per_request()},
                {"bytes_per_lane", c.lane_bytes},
                {"lane_stride", c.lane_stride ? Json(*c.lane_stride) : Json(nullptr)}};
-  if (line.space == MemorySpace::shared) {
+  if (line.space != MemorySpace::global) {
     json["conflict_degree"] = c.conflict_degree();
     json["worst_conflict_degree"] = c.worst_conflict;
   } else {

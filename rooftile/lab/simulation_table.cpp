@@ -60,6 +60,15 @@ std::string shared_meaning(const AccessCounts& counts) {
   return stride % kBankRow == 0 ? text + ", all in one bank: pad the row by one element" : text;
 }
 
+std::string constant_meaning(const AccessCounts& counts) {
+  const double words = counts.conflict_degree();
+  if (words <= kNoticeable) return "";
+  return fmt::format(
+      "{} different words per request, served one after the other: constant memory is for one "
+      "index per warp",
+      decimal(words));
+}
+
 std::string lanes_meaning(const AccessCounts& counts) {
   if (counts.lanes == counts.requests) return "one lane of 32";
   const double lanes = counts.lanes_per_request();
@@ -70,7 +79,7 @@ std::string lanes_meaning(const AccessCounts& counts) {
 // What a better pattern would save, in units of one access to the memory.
 double wasted_accesses(const LineAccesses& line) {
   const AccessCounts& c = line.counts;
-  return line.space == MemorySpace::shared
+  return line.space != MemorySpace::global
              ? static_cast<double>(c.wavefronts) - static_cast<double>(c.ideal_wavefronts)
              : static_cast<double>(c.sectors) - static_cast<double>(c.ideal_sectors);
 }
@@ -100,18 +109,18 @@ std::string line_title(const simt::checked::SourceLine& at) {
 
 void add_access(TextTable& table, const Report& report, const LineAccesses& line) {
   const AccessCounts& c = line.counts;
-  const bool shared = line.space == MemorySpace::shared;
+  const bool global = line.space == MemorySpace::global;
   const bool worst = is_worst(report, line);
   const std::string meaning = meaning_of(line);
   table.add_row({{worst ? "!" : "", Colour::red},
                  {fmt::format("{} {}", to_string(line.space), to_string(line.kind))},
                  {fmt::format("{}", c.requests)},
                  {decimal(c.lanes_per_request())},
-                 {shared ? "-"
-                         : fmt::format("{} ({})", decimal(c.sectors_per_request()),
-                                       decimal(c.ideal_sectors_per_request()))},
-                 {shared ? fmt::format("{} ({})", decimal(c.conflict_degree()), c.worst_conflict) : "-"},
-                 {meaning.empty() ? (shared ? "no conflict" : "coalesced") : meaning, worst ? Colour::red
+                 {global ? fmt::format("{} ({})", decimal(c.sectors_per_request()),
+                                       decimal(c.ideal_sectors_per_request()))
+                         : "-"},
+                 {global ? "-" : fmt::format("{} ({})", decimal(c.conflict_degree()), c.worst_conflict)},
+                 {meaning.empty() ? (global ? "coalesced" : "no conflict") : meaning, worst ? Colour::red
                                                                                       : meaning.empty()
                                                                                           ? Colour::green
                                                                                           : Colour::none}});
@@ -218,7 +227,9 @@ std::string findings_text(const Simulation& simulation, int width, bool colour) 
 }  // namespace
 
 std::string meaning_of(const LineAccesses& line) {
-  std::string text = line.space == MemorySpace::shared ? shared_meaning(line.counts) : global_meaning(line);
+  std::string text = line.space == MemorySpace::shared     ? shared_meaning(line.counts)
+                     : line.space == MemorySpace::constant ? constant_meaning(line.counts)
+                                                           : global_meaning(line);
   const auto add = [&text](const std::string& more) {
     if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
   };

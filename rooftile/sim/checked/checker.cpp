@@ -4,8 +4,10 @@
 
 #include "rooftile/sim/grid.h"
 
-// The program's own segments: constants, and what is __constant__.
+// The program's own segments, and what is __constant__ (null where nothing is).
 extern "C" {
+extern const char __start_rooftile_constant __attribute__((weak));  // NOLINT(bugprone-reserved-identifier)
+extern const char __stop_rooftile_constant __attribute__((weak));   // NOLINT(bugprone-reserved-identifier)
 extern const char __executable_start;  // NOLINT(bugprone-reserved-identifier): the linker's names
 extern const char _end;                // NOLINT(bugprone-reserved-identifier)
 }
@@ -193,6 +195,11 @@ void Checker::check_shared(std::size_t shadow_offset, const Access& access, std:
 
 void Checker::access_global(const Access& access) {
   const std::uintptr_t address = access.address;
+  const std::uintptr_t constants = as_number(&__start_rooftile_constant);
+  if (address - constants < as_number(&__stop_rooftile_constant) - constants) {
+    if (metrics_) hold_at(access, MemorySpace::constant, address);
+    return;
+  }
   const std::uintptr_t program = as_number(&__executable_start);
   if (address - program < as_number(&_end) - program) return;
   if (address - as_number(&runner_) < sizeof(runner_)) return;

@@ -31,7 +31,8 @@ struct AccessCounts {
   std::uint64_t sectors = 0;
   std::uint64_t ideal_sectors = 0;
   std::uint64_t lines = 0;
-  // Shared memory: passes of the banks, and what they would be without a conflict.
+  // Shared memory: passes of the banks, and what they would be without a conflict. Constant memory: different
+  // words, and what they would be if all lanes read at one address.
   std::uint64_t wavefronts = 0;
   std::uint64_t ideal_wavefronts = 0;
   unsigned worst_conflict = 0;

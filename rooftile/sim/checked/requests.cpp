@@ -98,6 +98,10 @@ SharedCost shared_cost(const WarpRequest& request) {
   return cost;
 }
 
+unsigned constant_words(const WarpRequest& request) {
+  return TouchedUnits<kMostBytes / kWordBytes + 1>(request, request.lanes, kWordBytes).count();
+}
+
 unsigned same_address_lanes(const WarpRequest& request) {
   unsigned count = 0;
   const auto addresses = sorted_addresses(request, count);

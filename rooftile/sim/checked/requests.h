@@ -35,6 +35,9 @@ struct SharedCost {
 };
 [[nodiscard]] SharedCost shared_cost(const WarpRequest& request);
 
+// Different words of 4 bytes: constant memory serves a request one word after the other.
+[[nodiscard]] unsigned constant_words(const WarpRequest& request);
+
 // The most lanes that have the same address.
 [[nodiscard]] unsigned same_address_lanes(const WarpRequest& request);
 

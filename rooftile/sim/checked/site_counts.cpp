@@ -49,6 +49,10 @@ void SiteCounts::add(const void* pc, AccessKind kind, MemorySpace space, const W
     one.wavefronts = cost.wavefronts;
     one.ideal_wavefronts = cost.ideal_wavefronts;
     one.worst_conflict = (cost.wavefronts + cost.ideal_wavefronts - 1) / cost.ideal_wavefronts;
+  } else if (space == MemorySpace::constant) {
+    one.wavefronts = constant_words(request);
+    one.ideal_wavefronts = (request.bytes + 3) / 4;  // all lanes at one address
+    one.worst_conflict = (one.wavefronts + one.ideal_wavefronts - 1) / one.ideal_wavefronts;
   } else {
     const GlobalCost cost = global_cost(request);
     one.sectors = cost.sectors;
