@@ -103,7 +103,10 @@ extern "C" {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
+// A constructor stores the address of its class's table: a write like any other.
+void __tsan_vptr_update(void** address, void*) {
+  on_access(address, sizeof(void*), AccessKind::store, ROOFTILE_HOOK_PLACE);
+}
 void __tsan_vptr_read(void**) {}
 
 #define ROOFTILE_HOOK(name, bytes, kind) \
