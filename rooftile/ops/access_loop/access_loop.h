@@ -1,0 +1,39 @@
+// access_loop: the i-th element takes i % 32 steps: what loops of different length cost a warp.
+//
+// Shapes     x: any shape, row-major; y: the same shape. Element i, counted in order, is x[i] after i % 32
+// times
+//            v = (v + 1) / (2 + |v|).
+// Dtypes     f32 -> f32.
+// Alignment  any pointer aligned to its element.
+// Aliasing   y must not overlap x.
+// NaN, inf   as IEEE 754 arithmetic has them.
+// Size       64-bit index arithmetic.
+// Error      exact: every rung performs the same roundings in the same order.
+// Source     GPU MODE, lecture 4, loop bounds.
+// Empty      nothing to do.
+// Determinism  run-to-run.
+// Capture    the functions may be called while a stream is captured.
+#pragma once
+
+#include "rooftile/core/context.h"
+#include "rooftile/core/operator.h"
+#include "rooftile/core/view.h"
+#include "rooftile/core/workspace.h"
+
+namespace rooftile {
+
+struct AccessLoopArgs {
+  ConstTensorView x;
+  TensorView y;
+};
+
+// Enqueues on the Context's stream, with the Context's workspace.
+[[nodiscard]] Status access_loop(Context& context, const AccessLoopArgs& args);
+
+// The same with the caller's workspace: no allocation, no synchronisation.
+[[nodiscard]] Result<WorkspaceSpec> access_loop_workspace(const AccessLoopArgs& args, Device device);
+[[nodiscard]] Status access_loop(StreamRef stream, const AccessLoopArgs& args, const Workspace& workspace);
+
+const OperatorDescriptor& access_loop_operator();
+
+}  // namespace rooftile
