@@ -1,0 +1,45 @@
+// access_constant: a table of 64 numbers, read at one index by all lanes of a warp or by each at its own.
+//
+// Shapes     x: any shape, row-major; y: the same shape. Element i, counted in order, is the polynomial
+//            acc = fma(acc, x[i], table[(first + r) % 64]) for r = 0 ... 63, from acc = 0, with table[k] = 1
+//            / (k + 1) and first = i / 32 (index uniform: one for the 32 elements of a warp) or i (index
+//            lane).
+// Dtypes     f32 -> f32.
+// Alignment  any pointer aligned to its element.
+// Aliasing   y must not overlap x.
+// NaN, inf   as IEEE 754 arithmetic has them.
+// Size       64-bit index arithmetic.
+// Error      exact: every rung performs the same roundings in the same order.
+// Source     CUDA C++ Best Practices Guide, constant memory.
+// Empty      nothing to do.
+// Determinism  run-to-run.
+// Capture    the functions may be called while a stream is captured.
+#pragma once
+
+#include "rooftile/core/context.h"
+#include "rooftile/core/operator.h"
+#include "rooftile/core/view.h"
+#include "rooftile/core/workspace.h"
+
+namespace rooftile {
+
+// Which entry of the table an element begins with.
+enum class ConstantIndex { uniform, lane };
+
+struct AccessConstantArgs {
+  ConstTensorView x;
+  TensorView y;
+  ConstantIndex index = ConstantIndex::uniform;
+};
+
+// Enqueues on the Context's stream, with the Context's workspace.
+[[nodiscard]] Status access_constant(Context& context, const AccessConstantArgs& args);
+
+// The same with the caller's workspace: no allocation, no synchronisation.
+[[nodiscard]] Result<WorkspaceSpec> access_constant_workspace(const AccessConstantArgs& args, Device device);
+[[nodiscard]] Status access_constant(StreamRef stream, const AccessConstantArgs& args,
+                                     const Workspace& workspace);
+
+const OperatorDescriptor& access_constant_operator();
+
+}  // namespace rooftile
