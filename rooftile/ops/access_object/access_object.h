@@ -1,0 +1,40 @@
+// access_object: how a kernel gets an object of a class: by value, by pointer, with virtual functions.
+//
+// Shapes     x: any shape, row-major; y: the same shape. y[i] = fma(a, x[i], b).
+// Dtypes     f32 -> f32.
+// Alignment  any pointer aligned to its element.
+// Aliasing   y must not overlap x.
+// NaN, inf   as IEEE 754 arithmetic has them.
+// Size       64-bit index arithmetic.
+// Error      exact: every rung performs the same roundings in the same order.
+// Source     CUDA C++ Programming Guide, C++ language support: classes, virtual functions.
+// Empty      nothing to do.
+// Determinism  run-to-run.
+// Capture    the functions may be called while a stream is captured.
+#pragma once
+
+#include "rooftile/core/context.h"
+#include "rooftile/core/operator.h"
+#include "rooftile/core/view.h"
+#include "rooftile/core/workspace.h"
+
+namespace rooftile {
+
+struct AccessObjectArgs {
+  ConstTensorView x;
+  TensorView y;
+  float a = 2.5f;
+  float b = 0.5f;
+};
+
+// Enqueues on the Context's stream, with the Context's workspace.
+[[nodiscard]] Status access_object(Context& context, const AccessObjectArgs& args);
+
+// The same with the caller's workspace: no allocation, no synchronisation.
+[[nodiscard]] Result<WorkspaceSpec> access_object_workspace(const AccessObjectArgs& args, Device device);
+[[nodiscard]] Status access_object(StreamRef stream, const AccessObjectArgs& args,
+                                   const Workspace& workspace);
+
+const OperatorDescriptor& access_object_operator();
+
+}  // namespace rooftile
