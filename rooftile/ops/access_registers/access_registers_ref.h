@@ -1,0 +1,14 @@
+// The reference of access_registers: what every rung is compared with.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rooftile/core/case.h"
+
+namespace rooftile {
+
+[[nodiscard]] Result<std::vector<Expected>> access_registers_reference(const Case& c,
+                                                                       std::span<const HostTensor> inputs);
+
+}  // namespace rooftile
