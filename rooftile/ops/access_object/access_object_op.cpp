@@ -95,7 +95,7 @@ OperatorDescriptor make_descriptor() {
        .source = "CUDA C++ Programming Guide, virtual functions",
        .workspace = erase<AccessObjectArgs>(&object_workspace),
        .launch = ROOFTILE_GPU_LAUNCHES(access_object, AccessObjectArgs, virtual_on_device),
-       .expects = {{"global_load_sectors_per_request", 1.55, 1.6}}},
+       .expects = {{"global_load_sectors_per_request", 1.6, 1.75}}},
   };
   return op;
 }
