@@ -97,7 +97,9 @@ Json accesses_json(const AccessSummary& accesses) {
           {"global_store_sectors_per_request", known(accesses.store_sectors)},
           {"shared_conflict_degree", known(accesses.conflict_degree)},
           {"worst_shared_conflict_degree", accesses.worst_conflict},
+          {"constant_words_per_request", known(accesses.constant_words)},
           {"active_lanes_per_request", known(accesses.lanes)},
+          {"active_lanes_per_basic_block", known(accesses.block_lanes)},
           {"bytes_moved", accesses.bytes_moved},
           {"barriers", accesses.barriers},
           {"shuffles", accesses.shuffles}};

@@ -34,7 +34,9 @@ struct AccessSummary {
   double ideal_store_sectors = 0;
   double conflict_degree = 0;  // of shared memory; 1: none
   unsigned worst_conflict = 0;
-  double lanes = 0;  // active per request
+  double constant_words = 0;  // of constant memory, different ones per request; 1 is what it is made for
+  double lanes = 0;           // active per request
+  double block_lanes = 0;     // active per basic block: divergence of all code
   double bytes_moved = 0;
   std::uint64_t barriers = 0;
   std::uint64_t shuffles = 0;

@@ -10,8 +10,8 @@
 namespace rooftile::lab {
 namespace {
 
-constexpr std::array<const char*, 7> kAccessColumns = {"ld",    "st",  "conflict", "lanes",
-                                                       "moved", "bar", "shfl"};
+constexpr std::array<const char*, 8> kAccessColumns = {"ld",  "st",    "conflict", "lanes",
+                                                       "blk", "moved", "bar",      "shfl"};
 
 std::string format_time(double us) {
   if (us < 1e3) return fmt::format("{:.2f} us", us);
@@ -78,15 +78,31 @@ Cell against_ideal(double value, double ideal) {
   return {fmt::format("{:.3g} ({:.3g})", value, ideal), value > kMuch * ideal ? Colour::red : Colour::none};
 }
 
+// Passes of the shared memory's banks; of a rung that uses none, words of constant memory.
+Cell conflict_cell(const AccessSummary& a) {
+  if (a.conflict_degree > 0) {
+    return {fmt::format("{:.3g} ({})", a.conflict_degree, a.worst_conflict),
+            a.worst_conflict > 1 ? Colour::red : Colour::none};
+  }
+  if (a.constant_words == 0) return {"-"};
+  return {fmt::format("{:.3g}", a.constant_words), a.constant_words > 1 ? Colour::red : Colour::none};
+}
+
+Cell lanes_cell(double lanes, double few) {
+  return {lanes > 0 ? fmt::format("{:.3g}", lanes) : "-",
+          lanes > 0 && lanes < few ? Colour::red : Colour::none};
+}
+
 std::vector<Cell> access_cells(const LadderRow& row, double needed_bytes) {
   if (!row.accesses) return std::vector<Cell>(kAccessColumns.size(), Cell{"-"});
   const AccessSummary& a = *row.accesses;
   constexpr double kFewLanes = 16;
+  constexpr double kFewBlockLanes = 24;  // some blocks of a good kernel concern one warp's first lane
   return {against_ideal(a.load_sectors, a.ideal_load_sectors),
           against_ideal(a.store_sectors, a.ideal_store_sectors),
-          {a.conflict_degree == 0 ? "-" : fmt::format("{:.3g} ({})", a.conflict_degree, a.worst_conflict),
-           a.worst_conflict > 1 ? Colour::red : Colour::none},
-          {fmt::format("{:.3g}", a.lanes), a.lanes < kFewLanes ? Colour::red : Colour::none},
+          conflict_cell(a),
+          lanes_cell(a.lanes, kFewLanes),
+          lanes_cell(a.block_lanes, kFewBlockLanes),
           {needed_bytes > 0 ? fmt::format("{:.3g}", a.bytes_moved / needed_bytes) : "-"},
           {fmt::format("{}", a.barriers)},
           {fmt::format("{}", a.shuffles)}};
@@ -149,10 +165,9 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
   if (simulated) {
     notes.push_back(
         "ld, st: 32-byte sectors of global memory per request of a warp (what would do); conflict: passes of "
-        "the shared "
-        "memory's banks per request, 1 is none (the worst); lanes: active per request, of 32; moved: bytes "
-        "of global "
-        "memory over the algorithm's minimum; bar, shfl: block barriers and warp shuffles in all. "
+        "the shared memory's banks per request (the worst), or words of constant memory, 1 is none; lanes: "
+        "active per request, of 32; blk: active per basic block; moved: bytes of global memory over the "
+        "algorithm's minimum; bar, shfl: block barriers and warp shuffles in all. "
         "`rooftile sim OP/RUNG` shows the lines that they come from");
   }
   if (timed) {

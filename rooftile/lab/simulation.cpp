@@ -44,6 +44,11 @@ std::optional<double> ratio(const simt::checked::AccessCounts& counts, double va
   return counts.requests == 0 ? std::nullopt : std::optional(value);
 }
 
+std::optional<double> lanes_per_basic_block(const simt::checked::Report& report) {
+  if (report.basic_blocks == 0) return std::nullopt;
+  return static_cast<double>(report.basic_block_lanes) / static_cast<double>(report.basic_blocks);
+}
+
 Status check_expectations(const RungRow& rung, Simulation& simulation) {
   for (const AccessExpectation& expectation : rung.expects) {
     ROOFTILE_TRY_ASSIGN(const std::optional<double> value, access_metric(simulation, expectation.metric));
@@ -141,11 +146,7 @@ Result<std::optional<double>> access_metric(const Simulation& simulation, const 
     return ratio(counts, counts.mean_multiplicity());
   }
   if (name == "active_lanes_per_request") return ratio(report.total(), report.total().lanes_per_request());
-  if (name == "active_lanes_per_basic_block") {
-    return report.basic_blocks > 0 ? std::optional(static_cast<double>(report.basic_block_lanes) /
-                                                   static_cast<double>(report.basic_blocks))
-                                   : std::nullopt;
-  }
+  if (name == "active_lanes_per_basic_block") return lanes_per_basic_block(report);
   if (name == "bytes_moved_over_needed") {
     return simulation.bytes_needed > 0 ? std::optional(report.bytes_moved() / simulation.bytes_needed)
                                        : std::nullopt;
@@ -194,7 +195,9 @@ AccessSummary summarize(const simt::checked::Report& report) {
   summary.ideal_store_sectors = stores.ideal_sectors_per_request();
   summary.conflict_degree = shared.conflict_degree();
   summary.worst_conflict = shared.worst_conflict;
+  summary.constant_words = report.total(MemorySpace::constant, AccessKind::load).conflict_degree();
   summary.lanes = report.total().lanes_per_request();
+  summary.block_lanes = lanes_per_basic_block(report).value_or(0.0);
   summary.bytes_moved = report.bytes_moved();
   for (const simt::checked::LineSyncs& sync : report.syncs) {
     if (sync.name == "__syncthreads") summary.barriers += sync.count;
