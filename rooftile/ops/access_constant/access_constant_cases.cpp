@@ -51,7 +51,7 @@ void register_access_constant_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_constant";
   cases.shape_keys = {"n"};
-  cases.default_case = make_case("uniform", 1 << 24, CaseTier::full);
+  cases.default_case = make_case("uniform", 1 << 22, CaseTier::full);
   cases.default_host_case = make_case("uniform", 1 << 20, CaseTier::full);
   cases.cases = access_constant_cases;
   cases.plan = access_constant_plan;

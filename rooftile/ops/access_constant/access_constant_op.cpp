@@ -35,9 +35,8 @@ Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs
   return std::vector<TensorSpec>{inputs[0]};
 }
 
-std::string choose(const AnyArgs& any, const DeviceProperties& device) {
-  if (device.device.kind == DeviceKind::cpu) return "serial";
-  return any.as<AccessConstantArgs>().index == ConstantIndex::uniform ? "constant_memory" : "shared_table";
+std::string choose(const AnyArgs&, const DeviceProperties& device) {
+  return device.device.kind == DeviceKind::cpu ? "serial" : "shared_table";
 }
 
 OperatorDescriptor make_descriptor() {

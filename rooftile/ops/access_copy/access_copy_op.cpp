@@ -62,8 +62,9 @@ Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs
 
 std::string choose(const AnyArgs& any, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "serial";
-  return supports_vectors<16>(any.as<AccessCopyArgs>(), device).empty() ? "float4_four_in_flight"
-                                                                        : "one_per_thread";
+  const auto& args = any.as<AccessCopyArgs>();
+  if (supports_vectors<16>(args, device).empty()) return "float4";
+  return supports_vectors<8>(args, device).empty() ? "float2" : "one_per_thread";
 }
 
 OperatorDescriptor make_descriptor() {

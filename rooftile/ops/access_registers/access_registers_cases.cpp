@@ -45,7 +45,7 @@ void register_access_registers_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_registers";
   cases.shape_keys = {"n"};
-  cases.default_case = make_case(1 << 20, CaseTier::full);
+  cases.default_case = make_case(1 << 18, CaseTier::full);
   cases.default_host_case = make_case(1 << 15, CaseTier::full);
   cases.cases = access_registers_cases;
   cases.plan = access_registers_plan;
