@@ -121,6 +121,25 @@ TEST_P(Metrics, AtomicsOfOneAddressAreCounted) {
   }
 }
 
+// Its compare-and-exchange loop starts from a load, which the GPU's instruction does not make.
+TEST_P(Metrics, TheTicketOfTheLastBlockIsOneAtomic) {
+  // Blocks that run at once meet at the ticket, and their retries are counted.
+  ASSERT_TRUE(is_ok(simt::set_executor_config({.order = GetParam(), .seed = 7, .workers = 1})));
+  constexpr unsigned kBlocks = 3;
+  std::vector<int> values(kBlocks);
+  std::vector<unsigned> tickets(1);
+  std::vector<int> out(kBlocks);
+  const Report report =
+      watch(kMetrics, {output("values", values), input("tickets", tickets), output("out", out)}, [&] {
+        return run_handover(kStream, Handover::ticket, kBlocks, values.data(), tickets.data(), out.data());
+      });
+  EXPECT_EQ(report.total(MemorySpace::global, AccessKind::atomic).requests, kBlocks);
+  EXPECT_EQ(report.total(MemorySpace::global, AccessKind::load).requests, 1u)
+      << "the last block reads the values";
+  EXPECT_EQ(report.total(MemorySpace::global, AccessKind::store).requests, kBlocks + 1);
+  EXPECT_EQ(describe(report), "");
+}
+
 // The table is by source line: the numbers stand beside the statement that made them.
 TEST_P(Metrics, LinesAreThoseOfTheStatements) {
   const DeviceVector<float> in(32 * 32);

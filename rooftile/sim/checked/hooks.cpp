@@ -151,6 +151,8 @@ void __tsan_write_range(const void* address, unsigned long bytes) {
   }
 #define ROOFTILE_HOOK_ATOMICS(bits, T)                                                                       \
   T __tsan_atomic##bits##_load(const volatile T* address, int order) {                                       \
+    /* CUDA has no relaxed builtin load: it begins the loop that stands for one atomic instruction. */       \
+    if (order == __ATOMIC_RELAXED) return __atomic_load_n(address, __ATOMIC_RELAXED);                        \
     const AtomicOperation watched(address, bits / 8, AccessKind::load, order, ROOFTILE_HOOK_PLACE);          \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                       \
   }                                                                                                          \
