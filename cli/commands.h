@@ -45,6 +45,7 @@ void add_show(CLI::App& app, Session& session);
 void add_ladder(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_sim(CLI::App& app, Session& session);
+void add_profile(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_device(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);

@@ -136,7 +136,8 @@ Result<const std::vector<Expected>*> HostProblem::expected() {
 Result<DeviceProblem> DeviceProblem::create(HostProblem& host, Device device) {
   DeviceProblem problem;
   problem.host_ = &host;
-  ROOFTILE_TRY_ASSIGN(problem.properties_, device_properties(device));
+  ROOFTILE_TRY_ASSIGN(const DeviceProperties* properties, device_properties(device));
+  problem.properties_ = *properties;
   if (device.kind == DeviceKind::sim && host.tensor_bytes() > kLargestSimulatedBytes) {
     return unsupported(
                fmt::format("the case holds {}, the simulated SM takes up to {}: choose a smaller --shape",
@@ -144,7 +145,7 @@ Result<DeviceProblem> DeviceProblem::create(HostProblem& host, Device device) {
         .with_operator(host.op().name);
   }
   const double copies = device.kind == DeviceKind::cuda ? 1.0 : 2.0;
-  if (Status status = check_memory(copies * host.tensor_bytes(), *problem.properties_); !status.ok()) {
+  if (Status status = check_memory(copies * host.tensor_bytes(), problem.properties_); !status.ok()) {
     return status.with_operator(host.op().name);
   }
   ROOFTILE_TRY_ASSIGN(problem.stream_, Stream::create(device));

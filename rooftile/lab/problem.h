@@ -63,7 +63,9 @@ class DeviceProblem {
 
   [[nodiscard]] HostProblem& host() const { return *host_; }
   [[nodiscard]] StreamRef stream() const { return stream_.ref(); }
-  [[nodiscard]] const DeviceProperties& properties() const { return *properties_; }
+  [[nodiscard]] const DeviceProperties& properties() const { return properties_; }
+  // Rungs plan their grids for so many SMs: the simulated SM repeats what a GPU launched.
+  void set_multiprocessors(int count) { properties_.multiprocessors = count; }
   [[nodiscard]] const AnyArgs& args() const { return args_; }
   [[nodiscard]] const std::vector<GuardedBuffer>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<GuardedBuffer>& outputs() const { return outputs_; }
@@ -81,7 +83,7 @@ class DeviceProblem {
   [[nodiscard]] Status draw_inputs();
   [[nodiscard]] Status upload_inputs();
   HostProblem* host_ = nullptr;
-  const DeviceProperties* properties_ = nullptr;
+  DeviceProperties properties_;
   Stream stream_;
   std::vector<GuardedBuffer> inputs_;
   std::vector<GuardedBuffer> outputs_;

@@ -60,10 +60,40 @@ Status check_expectations(const RungRow& rung, Simulation& simulation) {
   return {};
 }
 
-// The case that was asked for; where no shape was, the quick cases of its dtype, those of its parameters
-// before the others (which only count where no parameter was asked for), the largest first: a rung takes the
-// first that it serves.
-std::vector<Case> cases_to_try(const OperatorCases& cases, const Case& wanted, const CaseRequest& request) {
+// The operator with rungs that are wrong on purpose as if they were right: their mistakes are what there is
+// to see.
+OperatorDescriptor with_all_rungs_trusted(OperatorDescriptor op) {
+  for (RungRow& rung : op.rungs) rung.wrong_on_purpose.clear();
+  return op;
+}
+
+// Precondition: the candidate serves the problem.
+Result<Simulation> simulate_case(const OperatorDescriptor& op, const Candidate& candidate,
+                                 DeviceProblem& problem, const Case& wanted,
+                                 const SimulationOptions& options) {
+  const HostProblem& host = problem.host();
+  Simulation simulation;
+  simulation.operator_name = op.name;
+  simulation.rung = candidate.id;
+  simulation.idea = candidate.idea;
+  simulation.the_case = host.the_case();
+  simulation.shrunk = rooftile::to_string(host.the_case().shape) != rooftile::to_string(wanted.shape);
+  simulation.bytes_needed = host.plan().read_bytes + host.plan().write_bytes;
+  ROOFTILE_TRY_ASSIGN(simulation.run, watch_candidate(candidate, problem, options.session));
+  const RungRow* row = op.find_rung(candidate.id);
+  if (row != nullptr) simulation.wrong_on_purpose = row->wrong_on_purpose;
+  const bool own_case = options.request.shape.empty() && options.request.args.empty() &&
+                        !options.request.dtype && !options.request.fill && !options.request.offset &&
+                        options.multiprocessors == 0;
+  if (row != nullptr && own_case && options.session.metrics)
+    ROOFTILE_TRY(check_expectations(*row, simulation));
+  return simulation;
+}
+
+}  // namespace
+
+std::vector<Case> simulated_cases(const OperatorCases& cases, const Case& wanted,
+                                  const CaseRequest& request) {
   if (!request.shape.empty()) return {wanted};
   struct Choice {
     bool other_params;
@@ -89,37 +119,6 @@ std::vector<Case> cases_to_try(const OperatorCases& cases, const Case& wanted, c
   for (Choice& choice : choices) sorted.push_back(std::move(choice.c));
   return sorted;
 }
-
-// The operator with rungs that are wrong on purpose as if they were right: their mistakes are what there is
-// to see.
-OperatorDescriptor with_all_rungs_trusted(OperatorDescriptor op) {
-  for (RungRow& rung : op.rungs) rung.wrong_on_purpose.clear();
-  return op;
-}
-
-// Precondition: the candidate serves the problem.
-Result<Simulation> simulate_case(const OperatorDescriptor& op, const Candidate& candidate,
-                                 DeviceProblem& problem, const Case& wanted,
-                                 const SimulationOptions& options) {
-  const HostProblem& host = problem.host();
-  Simulation simulation;
-  simulation.operator_name = op.name;
-  simulation.rung = candidate.id;
-  simulation.idea = candidate.idea;
-  simulation.the_case = host.the_case();
-  simulation.shrunk = rooftile::to_string(host.the_case().shape) != rooftile::to_string(wanted.shape);
-  simulation.bytes_needed = host.plan().read_bytes + host.plan().write_bytes;
-  ROOFTILE_TRY_ASSIGN(simulation.run, watch_candidate(candidate, problem, options.session));
-  const RungRow* row = op.find_rung(candidate.id);
-  if (row != nullptr) simulation.wrong_on_purpose = row->wrong_on_purpose;
-  const bool own_case = options.request.shape.empty() && options.request.args.empty() &&
-                        !options.request.dtype && !options.request.fill && !options.request.offset;
-  if (row != nullptr && own_case && options.session.metrics)
-    ROOFTILE_TRY(check_expectations(*row, simulation));
-  return simulation;
-}
-
-}  // namespace
 
 Result<std::optional<double>> access_metric(const Simulation& simulation, const std::string& name) {
   using simt::checked::AccessKind;
@@ -214,9 +213,10 @@ Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& 
   ROOFTILE_TRY_ASSIGN(const Case wanted, make_case(op, *cases, options.request, DeviceKind::sim));
   std::string unsupported_because;
   const OperatorDescriptor trusted = with_all_rungs_trusted(op);
-  for (const Case& c : cases_to_try(*cases, wanted, options.request)) {
+  for (const Case& c : simulated_cases(*cases, wanted, options.request)) {
     ROOFTILE_TRY_ASSIGN(HostProblem host, HostProblem::create(op, *cases, c));
     ROOFTILE_TRY_ASSIGN(DeviceProblem problem, DeviceProblem::create(host, kSim));
+    if (options.multiprocessors > 0) problem.set_multiprocessors(options.multiprocessors);
     const std::vector<Candidate> found =
         candidates(trusted, {}, {rung}, problem.args(), problem.properties());
     if (found.empty()) {

@@ -47,12 +47,19 @@ struct Simulation {
 
 struct SimulationOptions {
   CaseRequest request;
+  int multiprocessors = 0;  // for which rungs plan their grids; 0: the simulated SM's own few
   simt::checked::SessionOptions session{.metrics = true};
 };
 
 // The rung on the default case of the simulated SM, with the caller's changes.
 [[nodiscard]] Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& op,
                                           const std::string& rung, const SimulationOptions& options);
+
+// What `simulate` runs for this request: the case that was asked for; where no shape was, the quick cases of
+// its dtype, those of its parameters before the others (which only count where no parameter was asked for),
+// the largest first: a rung takes the first that it serves.
+[[nodiscard]] std::vector<Case> simulated_cases(const OperatorCases& cases, const Case& wanted,
+                                                const CaseRequest& request);
 
 // By the name that JSON gives it; none where nothing was counted for it.
 [[nodiscard]] Result<std::optional<double>> access_metric(const Simulation& simulation,

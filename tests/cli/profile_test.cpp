@@ -1,0 +1,108 @@
+// `rooftile profile` with a script in ncu's place: it needs neither a GPU nor Nsight Compute.
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rooftile/core/device.h"
+#include "tests/cli/cli_testing.h"
+#include "tests/lab/ncu_output.h"
+
+namespace rooftile::cli_testing {
+namespace {
+
+using Json = nlohmann::json;
+
+class ProfileCli : public CliTest {
+ protected:
+  // The path of a script that stands for ncu.
+  std::string fake_ncu(const std::string& script) const {
+    std::ofstream(path("ncu")) << "#!/bin/sh\n" << script;
+    chmod(path("ncu").c_str(), 0700);
+    return path("ncu");
+  }
+  std::string recorded_ncu() const {
+    std::ofstream(path("output")) << lab::kNcuOutput;
+    return fake_ncu("echo \"$@\" >" + path("words") + "\ncat " + path("output") + "\n");
+  }
+};
+
+TEST_F(ProfileCli, ShowsTheTablesAndTheSimulatedCounters) {
+  const Outcome outcome = run({"profile", "reduce/vectorized", "--simulated-case", "--ncu", recorded_ncu()});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* part : {"Speed of Light", "3.84 us", "1.094 TB/s", "registers (2 blocks)",
+                           "long_scoreboard", "reduce/vectorized on NVIDIA H200: n=1048576", "n/a",
+                           "#2 combine_partials_kernel", "global loads, sectors"})
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " is not in\n" << outcome.out;
+  const std::string words = read_file(path("words"));
+  EXPECT_NE(words.find("profile reduce/vectorized --launch-only --device cuda:0 --simulated-case"),
+            std::string::npos)
+      << words;
+}
+
+TEST_F(ProfileCli, RecordsAreReadAgainWithoutAGpu) {
+  const std::string record = path("profile_reduce.json");
+  ASSERT_EQ(run({"profile", "reduce/vectorized", "--ncu", recorded_ncu(), "--json", record}).code, 0);
+  const Json first = Json::parse(read_file(record));
+  EXPECT_EQ(first["schema"], 1);
+  ASSERT_EQ(first["profiles"].size(), 1u);
+  const Json& profile = first["profiles"][0];
+  EXPECT_EQ(profile["operator"], "reduce");
+  EXPECT_EQ(profile["rung"], "vectorized");
+  EXPECT_EQ(profile["measured"]["launch"]["multiprocessors"], 132);
+  EXPECT_EQ(profile["measured"]["kernels"].size(), 2u);
+  for (const Json& counter : profile["counters"]) {
+    if (counter["name"] != "global_load_sectors") continue;
+    EXPECT_EQ(counter["measured"], 131104);
+    // Builds with sanitizers have no instrumented kernels.
+    if (profile["simulated"]["same_case"] == true) {
+      EXPECT_EQ(counter["simulated"], 131104);
+    }
+  }
+
+  const Outcome again = run({"profile", "reduce", "--recorded", record, "--json", "-"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  const Json second = Json::parse(again.out);
+  EXPECT_EQ(second["profiles"][0]["measured"], profile["measured"]);
+  EXPECT_EQ(second["profiles"][0]["counters"], profile["counters"]);
+
+  EXPECT_EQ(run({"profile", "--recorded", record, "--json", "-"}).out, again.out)
+      << "without an operator: all that the record holds";
+
+  expect_error(2, "profile_reduce.json holds no profile",
+               {"profile", "reduce/single_pass", "--recorded", record});
+  expect_error(2, "not a record of profiles", {"profile", "reduce/vectorized", "--recorded", path("output")});
+}
+
+TEST_F(ProfileCli, Failures) {
+  expect_error(
+      3, "NVreg_RestrictProfilingToAdminUsers",
+      {"profile", "reduce/vectorized", "--ncu", fake_ncu("echo '==ERROR== ERR_NVGPUCTRPERM'; exit 1")});
+  expect_error(3, "--timeout",
+               {"profile", "reduce/vectorized", "--timeout", "0.2", "--ncu", fake_ncu("sleep 60")});
+  // Of ncu's output the line of the watched program is not there.
+  std::ofstream(path("output")) << lab::kNcuOutput;
+  expect_error(1, "did not say what it launched",
+               {"profile", "reduce/vectorized", "--ncu", fake_ncu("grep -v shape " + path("output"))});
+}
+
+TEST_F(ProfileCli, WrongCalls) {
+  expect_error(2, "did you mean 'vectorized'", {"profile", "reduce/vectorised", "--ncu", recorded_ncu()});
+  expect_error(2, "runs on the CPU alone", {"profile", "reduce/serial", "--ncu", recorded_ncu()});
+  expect_error(2, "rooftile sim", {"profile", "reduce/vectorized", "--device", "sim"});
+  expect_error(2, "--timeout", {"profile", "reduce/vectorized", "--timeout", "0"});
+  expect_error(2, "cannot run", {"profile", "reduce/vectorized", "--ncu", path("nothing")});
+  expect_error(2, "one rung", {"profile", "reduce", "--launch-only"});
+}
+
+TEST_F(ProfileCli, WithoutAGpuItSaysSo) {
+  if (cuda_availability().ok()) GTEST_SKIP() << "there is a GPU";
+  expect_error(3, "not usable here", {"profile", "reduce/vectorized"});
+  expect_error(3, "not usable here", {"profile", "reduce/vectorized", "--launch-only"});
+  // Found only by the watched program.
+  expect_error(3, "not usable here",
+               {"profile", "reduce/vectorized", "--ncu",
+                fake_ncu("while [ \"$1\" != '" + std::string(program()) + "' ]; do shift; done\n\"$@\"")});
+}
+
+}  // namespace
+}  // namespace rooftile::cli_testing
