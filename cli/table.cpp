@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "rooftile/lab/build_info.h"
 #include "rooftile/lab/record_table.h"
+#include "rooftile/lab/sim_calibration.h"
 #include "rooftile/lab/write_file.h"
 
 namespace rooftile::cli {
@@ -24,13 +25,28 @@ struct Section {
   std::string name;  // of the marker
   std::string path;  // from the root
   std::string generated;
+  std::vector<std::string> problems{};  // what its records show to be wrong
 };
+
+constexpr const char* kCalibration = "docs/calibration.md";
+constexpr const char* kExplanations = "docs/calibration_explained.tsv";
 
 Result<std::string> read_readme(const fs::path& path, const std::string& name) {
   Result<std::string> text = read_text(path.string());
   if (!text.ok())
     return io_error(fmt::format("cannot read {}: it should hold '<!-- generated: ... -->'", name));
   return text;
+}
+
+// The simulated SM against the profiles of a GPU.
+Result<Section> calibration_section(const TableCommand& call,
+                                    const std::vector<lab::OperatorDigest>& digests) {
+  ROOFTILE_TRY_ASSIGN(const std::vector<lab::RecordedProfile> profiles, lab::read_profiles(call.root));
+  ROOFTILE_TRY_ASSIGN(const std::string text, read_text((fs::path(call.root) / kExplanations).string()));
+  ROOFTILE_TRY_ASSIGN(const std::vector<lab::Explanation> explanations, lab::parse_explanations(text));
+  lab::SimCalibration calibration = lab::sim_calibration(profiles, explanations, digests);
+  return Section{"calibration", kCalibration, std::move(calibration.markdown),
+                 std::move(calibration.problems)};
 }
 
 Result<std::vector<Section>> sections(const Session& session, const TableCommand& call) {
@@ -52,14 +68,18 @@ Result<std::vector<Section>> sections(const Session& session, const TableCommand
     all.push_back({op->name, fmt::format("rooftile/ops/{}/README.md", op->name),
                    lab::operator_tables(records, op->name, lab::source_digest(op->name))});
   }
-  // The summary is of all operators, and stands where its marker does.
+  // What is of all operators stands where its marker does.
+  std::vector<lab::OperatorDigest> digests;
+  for (const OperatorDescriptor* op : session.registry.operators()) {
+    digests.push_back({op->name, std::string(lab::source_digest(op->name))});
+  }
   const Result<std::string> readme = read_readme(fs::path(call.root) / "README.md", "README.md");
   if (readme.ok() && readme->find("<!-- generated: summary -->") != std::string::npos) {
-    std::vector<lab::OperatorDigest> digests;
-    for (const OperatorDescriptor* op : session.registry.operators()) {
-      digests.push_back({op->name, std::string(lab::source_digest(op->name))});
-    }
     all.push_back({"summary", "README.md", lab::summary_table(records, digests)});
+  }
+  if (fs::exists(fs::path(call.root) / kCalibration)) {
+    ROOFTILE_TRY_ASSIGN(Section section, calibration_section(call, digests));
+    all.push_back(std::move(section));
   }
   return all;
 }
@@ -68,7 +88,9 @@ int run(const Session& session, const TableCommand& call) {
   const Result<std::vector<Section>> all = sections(session, call);
   if (!all.ok()) return report(all.status());
   std::vector<std::string> outdated;
+  std::vector<std::string> problems;
   for (const Section& section : *all) {
+    problems.insert(problems.end(), section.problems.begin(), section.problems.end());
     const fs::path path = fs::path(call.root) / section.path;
     const Result<std::string> before = read_readme(path, section.path);
     if (!before.ok()) return report(before.status());
@@ -85,6 +107,7 @@ int run(const Session& session, const TableCommand& call) {
                   fmt::format("{}: the generated tables differ from the records: run `rooftile table`",
                               fmt::join(outdated, ", ")));
   }
+  if (!problems.empty()) return report(kCheckFailed, fmt::format("{}", fmt::join(problems, "; ")));
   return kDone;
 }
 
