@@ -25,7 +25,7 @@ struct Words {
   std::uint32_t w[kWords];
 };
 
-__device__ __forceinline__ Words to_words(const uint4& v) { return {{v.x, v.y, v.z, v.w}}; }
+__device__ __forceinline__ Words to_words(uint4 v) { return {{v.x, v.y, v.z, v.w}}; }
 __device__ __forceinline__ uint4 to_vector(const Words& v) {
   return make_uint4(v.w[0], v.w[1], v.w[2], v.w[3]);
 }
