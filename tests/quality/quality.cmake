@@ -51,6 +51,10 @@ if(PYTHON3)
 endif()
 # The tables of the READMEs are what the records give.
 rooftile_add_script_test(quality.tables COMMAND rooftile_cli table --check --root ${PROJECT_SOURCE_DIR})
+# The recorded profiles are what the simulated SM counts with the usual optimisation of the kernels.
+if(TARGET rooftile_checked_test_kernels AND ROOFTILE_CHECKED_OPTIMISATION STREQUAL "-O1")
+  rooftile_add_script_test(quality.profiles COMMAND ${tests_dir}/quality/profile_records_test $<TARGET_FILE:rooftile_cli>)
+endif()
 if(ROOFTILE_SLOW_TESTS)
   rooftile_add_script_test(quality.new_op TIMEOUT 1800
     COMMAND ${tests_dir}/quality/new_op_test ${PROJECT_BINARY_DIR}/new_op_test)
