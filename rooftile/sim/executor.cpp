@@ -13,6 +13,7 @@
 #include "rooftile/sim/block.h"
 #include "rooftile/sim/cluster.h"
 #include "rooftile/sim/grid.h"
+#include "rooftile/sim/launch_recording.h"
 
 namespace rooftile::simt {
 namespace {
@@ -184,7 +185,15 @@ Status check_shape(const GridShape& shape) {
     return invalid_argument("a cluster of " + text(cluster) +
                             " blocks must have 1 to 16 blocks and divide grid " + text(grid));
   }
-  if (shape.cooperative && cluster_blocks > 1) {
+  return {};
+}
+
+// What a GPU would take and the simulated SM does not.
+Status check_modelled(const GridShape& shape) {
+  const dim3 grid = shape.grid;
+  const dim3 block = shape.block;
+  const dim3 cluster = shape.cluster;
+  if (shape.cooperative && std::uint64_t{cluster.x} * cluster.y * cluster.z > 1) {
     return unsupported("the simulated SM does not model a cooperative launch with clusters");
   }
   const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
@@ -202,6 +211,8 @@ Status check_shape(const GridShape& shape) {
 
 Status run_grid(const GridShape& shape, const KernelCall& kernel) {
   ROOFTILE_TRY(check_shape(shape));
+  if (detail::record_launch(shape, kernel)) return {};
+  ROOFTILE_TRY(check_modelled(shape));
   ROOFTILE_TRY_ASSIGN(const ExecutorConfig config, executor_config());
   if (detail::current_thread != nullptr) {
     return unsupported("a kernel on the simulated SM cannot launch another one");

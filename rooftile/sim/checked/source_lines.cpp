@@ -50,7 +50,22 @@ std::string base_name(std::string name) {
   return start == std::string::npos ? name : name.substr(start + 1);
 }
 
+// One state for the life of the program: libbacktrace frees none. Null where the program cannot be read.
+backtrace_state* program_state() {
+  static backtrace_state* const state = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+  return state;
+}
+
 }  // namespace
+
+std::string symbol_of(const void* code) {
+  std::string symbol;
+  if (program_state() != nullptr) {
+    backtrace_syminfo(program_state(), reinterpret_cast<std::uintptr_t>(code), take_symbol, ignore_error,
+                      &symbol);
+  }
+  return symbol;
+}
 
 std::string project_path(std::string_view file) {
   constexpr std::string_view kRoot = ROOFTILE_SOURCE_DIR "/";
@@ -70,11 +85,7 @@ std::string source_text(const SourceLine& line) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
-SourceLines::SourceLines() {
-  // One state for the life of the program: libbacktrace frees none.
-  static backtrace_state* const state = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
-  state_ = state;
-}
+SourceLines::SourceLines() : state_(program_state()) {}
 
 const SourceLine& SourceLines::line_of(const void* return_address) {
   const auto [place, is_new] = lines_.try_emplace(return_address);
@@ -89,11 +100,7 @@ const SourceLine& SourceLines::line_of(const void* return_address) {
 }
 
 std::string SourceLines::kernel_name(const void* code) const {
-  std::string symbol;
-  if (state_ != nullptr) {
-    backtrace_syminfo(static_cast<backtrace_state*>(state_), reinterpret_cast<std::uintptr_t>(code),
-                      take_symbol, ignore_error, &symbol);
-  }
+  const std::string symbol = symbol_of(code);
   if (symbol.empty()) return "a kernel";
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> name(

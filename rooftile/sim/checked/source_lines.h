@@ -15,6 +15,9 @@ namespace rooftile::simt::checked {
 // The line's text without the blanks around it; empty where the source is not at hand.
 [[nodiscard]] std::string source_text(const SourceLine& line);
 
+// The linker's name of the function that starts at `code`; empty where the program has no symbols.
+[[nodiscard]] std::string symbol_of(const void* code);
+
 class SourceLines {
  public:
   SourceLines();
