@@ -3,12 +3,12 @@
 
 #include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "rooftile/lab/cache_folder.h"
 #include "rooftile/lab/ceilings.h"
 #include "rooftile/lab/machine.h"
 #include "rooftile/lab/write_file.h"
@@ -21,14 +21,6 @@ using Json = nlohmann::ordered_json;
 
 // Raised when a ceiling is added or measured in another way: older caches are then measured again.
 constexpr int kCacheVersion = 2;
-
-fs::path cache_folder() {
-  // By the XDG rules a relative path there does not count.
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && xdg[0] == '/') return xdg;
-  if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/')
-    return fs::path(home) / ".cache";
-  return {};
-}
 
 // "NVIDIA H200" as "nvidia-h200".
 std::string file_word(std::string_view text) {
@@ -69,8 +61,7 @@ std::string driver_of(Device device, const DeviceProperties& properties) {
 std::string ceilings_path(std::string_view device_name, std::string_view driver) {
   const fs::path folder = cache_folder();
   if (folder.empty()) return "";
-  return (folder / "rooftile" / fmt::format("ceilings-{}-{}.json", file_word(device_name), file_word(driver)))
-      .string();
+  return (folder / fmt::format("ceilings-{}-{}.json", file_word(device_name), file_word(driver))).string();
 }
 
 std::string ceilings_text(std::string_view device_name, std::string_view driver,
