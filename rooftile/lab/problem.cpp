@@ -64,43 +64,59 @@ std::string format_bytes(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.4g} {}", bytes, kUnits[unit]);
 }
 
-Result<HostProblem> HostProblem::create(const OperatorDescriptor& op, const OperatorCases& cases, Case c) {
-  HostProblem problem;
-  problem.op_ = &op;
-  problem.cases_ = &cases;
+Result<TensorPlan> plan_tensors(const OperatorDescriptor& op, const OperatorCases& cases, const Case& c) {
   for (const auto& [key, value] : c.shape) {
     if (value < 0) {
       return invalid_argument(fmt::format("shape {}={} is negative: an extent is 0 or more", key, value))
           .with_operator(op.name);
     }
   }
-  Result<CasePlan> plan = cases.plan(c);
-  if (!plan.ok()) return plan.status().with_operator(op.name);
-  if (Status status = check_slots(op, plan->inputs); !status.ok()) return status.with_operator(op.name);
+  Result<CasePlan> work = cases.plan(c);
+  if (!work.ok()) return work.status().with_operator(op.name);
+  if (Status status = check_slots(op, work->inputs); !status.ok()) return status.with_operator(op.name);
 
-  std::vector<TensorSpec> inputs;
-  for (const InputPlan& input : plan->inputs) {
-    inputs.push_back({input.dtype, input.shape});
+  TensorPlan plan;
+  for (const InputPlan& input : work->inputs) {
+    plan.inputs.push_back({input.dtype, input.shape});
     Result<double> bytes = bytes_of(input.dtype, input.shape);
     if (!bytes.ok()) return bytes.status().with_operator(op.name);
-    problem.tensor_bytes_ += *bytes;
+    plan.input_bytes += *bytes;
   }
-  const double input_bytes = problem.tensor_bytes_;
-  Result<std::vector<TensorSpec>> outputs = op.infer_outputs(inputs, c.params);
+  Result<std::vector<TensorSpec>> outputs = op.infer_outputs(plan.inputs, c.params);
   if (!outputs.ok()) return outputs.status().with_operator(op.name);
-  double reference_bytes = 0;
   for (const TensorSpec& output : *outputs) {
     Result<double> bytes = bytes_of(output.dtype, output.shape);
     if (!bytes.ok()) return bytes.status().with_operator(op.name);
-    problem.tensor_bytes_ += *bytes;
-    reference_bytes += 2.0 * *bytes / static_cast<double>(size_of(output.dtype)) * sizeof(double);
+    plan.output_bytes += *bytes;
+  }
+  const auto slots = static_cast<std::ptrdiff_t>(slots_of(op, SlotDirection::out).size());
+  if (slots != std::ssize(*outputs)) {
+    return internal_error(
+               fmt::format("infer_outputs gives {} outputs, there are {} slots", outputs->size(), slots))
+        .with_operator(op.name);
+  }
+  plan.outputs = std::move(*outputs);
+  plan.work = std::move(*work);
+  return plan;
+}
+
+Result<HostProblem> HostProblem::create(const OperatorDescriptor& op, const OperatorCases& cases, Case c) {
+  ROOFTILE_TRY_ASSIGN(TensorPlan plan, plan_tensors(op, cases, c));
+  double reference_bytes = 0;
+  for (const TensorSpec& output : plan.outputs) {
+    ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(output.shape, size_of(output.dtype)));
+    reference_bytes += 2.0 * static_cast<double>(numel) * sizeof(double);
   }
   ROOFTILE_TRY_ASSIGN(const DeviceProperties* host, device_properties(kCpu));
-  if (Status status = check_memory(input_bytes + reference_bytes, *host); !status.ok()) {
+  if (Status status = check_memory(plan.input_bytes + reference_bytes, *host); !status.ok()) {
     return status.with_operator(op.name);
   }
-  problem.outputs_ = std::move(*outputs);
-  problem.plan_ = std::move(*plan);
+  HostProblem problem;
+  problem.op_ = &op;
+  problem.cases_ = &cases;
+  problem.tensor_bytes_ = plan.input_bytes + plan.output_bytes;
+  problem.outputs_ = std::move(plan.outputs);
+  problem.plan_ = std::move(plan.work);
   problem.case_ = std::move(c);
   return problem;
 }
@@ -157,10 +173,6 @@ Result<DeviceProblem> DeviceProblem::create(HostProblem& host, Device device) {
   std::size_t next_out = 0;
   for (const TensorSlot& slot : host.op().slots) {
     const bool is_input = slot.direction == SlotDirection::in;
-    if (!is_input && next_out == host.outputs().size()) {
-      return internal_error("infer_outputs gives fewer outputs than there are slots")
-          .with_operator(host.op().name);
-    }
     const TensorSpec spec =
         is_input ? TensorSpec{host.plan().inputs[next_in].dtype, host.plan().inputs[next_in].shape}
                  : host.outputs()[next_out];

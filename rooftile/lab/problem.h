@@ -17,6 +17,18 @@ namespace rooftile::lab {
 // Above this many bytes of tensors a case would keep the simulated SM busy for minutes: it is refused there.
 inline constexpr double kLargestSimulatedBytes = 64.0 * 1024 * 1024;
 
+// The tensors of a case, in slot order within each direction.
+struct TensorPlan {
+  CasePlan work;
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  double input_bytes = 0;
+  double output_bytes = 0;
+};
+// Checks the case against the operator's slots; allocates nothing.
+[[nodiscard]] Result<TensorPlan> plan_tensors(const OperatorDescriptor& op, const OperatorCases& cases,
+                                              const Case& c);
+
 // Made once per case and shared by all rungs. Inputs and reference are computed at the first call that asks;
 // inputs that a GPU drew are taken from it.
 class HostProblem {
