@@ -56,8 +56,8 @@ set(rooftile_cxx_options -std=c++20 ${rooftile_host_warnings} -Wpedantic)
 string(JOIN "," rooftile_host_warnings_of_nvcc ${rooftile_host_warnings})
 # 554: nvcc reports the conversion of a view to a const one where the view is const already. 2810: it takes an
 # assignment from a nodiscard function for a discarded result; g++ compiles the same sources and finds the real ones.
-set(rooftile_cuda_options -std=c++20 --expt-relaxed-constexpr -lineinfo -diag-suppress=554,2810
-                          "-Xcompiler=${rooftile_host_warnings_of_nvcc}")
+set(rooftile_kernel_options -std=c++20 --expt-relaxed-constexpr -lineinfo -diag-suppress=554,2810)
+set(rooftile_cuda_options ${rooftile_kernel_options} "-Xcompiler=${rooftile_host_warnings_of_nvcc}")
 if(ROOFTILE_WERROR)
   list(APPEND rooftile_cxx_options -Werror)
   list(APPEND rooftile_cuda_options "SHELL:-Werror all-warnings" -Xcompiler=-Werror)

@@ -57,6 +57,11 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/build_info.cpp PR
   COMPILE_OPTIONS "-include;${build_info_dir}/rooftile_build_commit.inc"
   OBJECT_DEPENDS "${build_info_dir}/rooftile_build_info.inc;${build_info_dir}/rooftile_build_commit.inc")
 
+# `inspect` compiles a rung's source as the release build does, whatever this build is.
+list(JOIN rooftile_kernel_options " " kernel_flags)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/device_compiler.cpp PROPERTIES COMPILE_DEFINITIONS
+  "ROOFTILE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";ROOFTILE_KERNEL_FLAGS=\"${kernel_flags} ${CMAKE_CUDA_FLAGS_RELEASE}\"")
+
 rooftile_add_library(rooftile_lab_ops ${rooftile_op_lab_sources} ${rooftile_generated}/register_all_cases.cpp)
 target_link_libraries(rooftile_lab_ops PUBLIC rooftile)
 
