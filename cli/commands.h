@@ -44,6 +44,7 @@ void add_list(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_ladder(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
+void add_inspect(CLI::App& app, Session& session);
 void add_sim(CLI::App& app, Session& session);
 void add_profile(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);

@@ -117,6 +117,7 @@ int run(int argc, char** argv) {
   add_run(app, session);
   add_verify(app, session);
   add_sim(app, session);
+  add_inspect(app, session);
   add_profile(app, session);
   add_device(app, session);
   add_calibrate(app, session);
