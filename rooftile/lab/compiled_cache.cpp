@@ -62,7 +62,7 @@ std::vector<std::string> prerequisites(const std::string& rule) {
 
 bool is_same(const Json& file) {
   const std::optional<std::string> text = read_file(file.at("path").get<std::string>());
-  return text && digest(*text) == file.at("digest");
+  return text && file.at("digest") == digest(*text);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::optional<std::string> CompiledCache::find(const std::string& recipe) const 
     const Json manifest = Json::parse(*text);
     if (manifest.at("version") != kManifestVersion || manifest.at("recipe") != recipe) return std::nullopt;
     const std::optional<std::string> cubin = read_file(cubin_);
-    if (!cubin || digest(*cubin) != manifest.at("cubin")) return std::nullopt;
+    if (!cubin || manifest.at("cubin") != digest(*cubin)) return std::nullopt;
     const Json& files = manifest.at("files");
     if (!std::all_of(files.begin(), files.end(), is_same)) return std::nullopt;
     return manifest.at("report").get<std::string>();

@@ -18,8 +18,6 @@ constexpr Integer round_up(Integer value, Integer grain) {
 // Each of the four partitions of the register file serves whole warps.
 int register_blocks(int warps, int registers) {
   const int per_warp = round_up(registers * kWarpThreads, kRegisterGrain);
-  // The check at launch assumes that a block's warps take from all partitions alike.
-  if (per_warp * round_up(warps, kRegisterPartitions) > kRegistersPerSm) return 0;
   return kRegistersPerSm / kRegisterPartitions / per_warp * kRegisterPartitions / warps;
 }
 
