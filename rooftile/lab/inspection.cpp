@@ -96,7 +96,7 @@ Result<std::map<std::string, SassSummary>> disassemble(const CompiledRung& compi
 }
 
 // Fills in what a compiler and a disassembler know, or why they do not.
-Status look_into(const CompiledRung& compiled, Inspection& inspection) {
+Status look_into(const CompiledRung& compiled, bool with_code, Inspection& inspection) {
   inspection.source = compiled.source;
   inspection.compiler = compiled.compiler;
   for (InspectedKernel& kernel : inspection.kernels) {
@@ -109,6 +109,7 @@ Status look_into(const CompiledRung& compiled, Inspection& inspection) {
     }
     kernel.resources = *resources;
   }
+  if (!with_code) return {};
   Result<std::map<std::string, SassSummary>> code = disassemble(compiled, inspection.kernels);
   if (!code.ok()) {
     inspection.disassembler_missing = code.status().message();
@@ -146,10 +147,37 @@ Result<Inspection> inspect(const Registry& registry, const OperatorDescriptor& o
     inspection.kernels.push_back(std::move(kernel));
   }
   const Result<CompiledRung> compiled = compile_rung(op.name, rung, target.arch);
-  const Status looked = compiled.ok() ? look_into(*compiled, inspection) : compiled.status();
+  const Status looked =
+      compiled.ok() ? look_into(*compiled, options.disassemble, inspection) : compiled.status();
   if (!looked.ok()) inspection.compiler_missing = looked.message();
   for (InspectedKernel& kernel : inspection.kernels) occupy(kernel, inspection);
   return inspection;
+}
+
+Result<std::vector<ArchInspection>> inspect_archs(const Registry& registry, const OperatorDescriptor& op,
+                                                  const std::string& rung, const InspectOptions& options) {
+  std::vector<ArchInspection> archs;
+  Status first_problem;
+  bool any = false;
+  for (const SmLimits& sm : sm_limits()) {
+    InspectOptions one = options;
+    one.gpu = typical_gpu({"", &sm}).id;
+    one.arch.clear();
+    one.disassemble = false;
+    ROOFTILE_TRY_ASSIGN(const GpuModel gpu, find_gpu(one.gpu));
+    ROOFTILE_TRY_ASSIGN(const GpuArch arch, arch_of(gpu));
+    Result<Inspection> found = inspect(registry, op, rung, one);
+    if (found.ok()) {
+      any = true;
+      archs.push_back({arch, std::move(*found), ""});
+      continue;
+    }
+    if (found.status().code() != StatusCode::unsupported) return found.status();
+    archs.push_back({arch, std::nullopt, found.status().rule()});
+    if (first_problem.ok()) first_problem = found.status();
+  }
+  if (!any) return first_problem;
+  return archs;
 }
 
 }  // namespace rooftile::lab

@@ -44,6 +44,7 @@ struct InspectOptions {
   std::string arch;              // empty: that of the GPU
   std::string gpu;               // empty: the typical one of the architecture; both empty: an H200
   std::optional<int> registers;  // per thread, in place of the compiler's
+  bool disassemble = true;
 };
 
 // The rung's launches on the case (launch_plan.h), each kernel compiled for the architecture. A compiler or a
@@ -51,8 +52,23 @@ struct InspectOptions {
 [[nodiscard]] Result<Inspection> inspect(const Registry& registry, const OperatorDescriptor& op,
                                          const std::string& rung, const InspectOptions& options);
 
+// One architecture of all that there are.
+struct ArchInspection {
+  GpuArch arch;
+  std::optional<Inspection> inspection;
+  std::string reason;  // why there is none
+};
+// The same for every architecture on its typical GPU, without machine code; options.arch and options.gpu are
+// not looked at. An error where no architecture serves the call.
+[[nodiscard]] Result<std::vector<ArchInspection>> inspect_archs(const Registry& registry,
+                                                                const OperatorDescriptor& op,
+                                                                const std::string& rung,
+                                                                const InspectOptions& options);
+
 // For people, and as JSON (schema 1, docs/inspect.md).
 [[nodiscard]] std::string inspection_table(const Inspection& inspection, int width, bool colour);
 [[nodiscard]] std::string inspection_json(const Inspection& inspection, const std::string& command);
+[[nodiscard]] std::string archs_table(const std::vector<ArchInspection>& archs, int width, bool colour);
+[[nodiscard]] std::string archs_json(const std::vector<ArchInspection>& archs, const std::string& command);
 
 }  // namespace rooftile::lab

@@ -95,9 +95,7 @@ Json kernel_json(const Inspection& inspection, const InspectedKernel& kernel) {
   return json;
 }
 
-}  // namespace
-
-std::string inspection_json(const Inspection& inspection, const std::string& command) {
+Json inspection_object(const Inspection& inspection) {
   Json shape = Json::object();
   for (const auto& [key, extent] : inspection.the_case.shape) shape[key] = extent;
   Json missing = Json::array();
@@ -106,21 +104,47 @@ std::string inspection_json(const Inspection& inspection, const std::string& com
   }
   Json kernels = Json::array();
   for (const InspectedKernel& kernel : inspection.kernels) kernels.push_back(kernel_json(inspection, kernel));
-  const Json json = {
-      {"schema", kSchema},
-      {"kernel", fmt::format("{}/{}", inspection.operator_name, inspection.rung)},
-      {"arch", inspection.arch.name},
-      {"gpu", {{"name", inspection.gpu.name}, {"multiprocessors", inspection.gpu.multiprocessors}}},
-      {"shape", shape},
-      {"dtype", to_string(inspection.the_case.dtype)},
-      {"case", case_id(inspection.the_case)},
-      {"command", command},
-      {"commit", fmt::format("{}{}", build_info().commit, build_info().dirty ? "-dirty" : "")},
-      {"source", text_or_null(inspection.source)},
-      {"compiler", text_or_null(inspection.compiler)},
-      {"missing", missing},
-      {"kernels", kernels}};
+  return {{"arch", inspection.arch.name},
+          {"gpu", {{"name", inspection.gpu.name}, {"multiprocessors", inspection.gpu.multiprocessors}}},
+          {"shape", shape},
+          {"dtype", to_string(inspection.the_case.dtype)},
+          {"case", case_id(inspection.the_case)},
+          {"source", text_or_null(inspection.source)},
+          {"compiler", text_or_null(inspection.compiler)},
+          {"missing", missing},
+          {"kernels", kernels}};
+}
+
+// What every answer begins with.
+Json head_of(const Inspection& inspection, const std::string& command) {
+  return {{"schema", kSchema},
+          {"kernel", fmt::format("{}/{}", inspection.operator_name, inspection.rung)},
+          {"command", command},
+          {"commit", fmt::format("{}{}", build_info().commit, build_info().dirty ? "-dirty" : "")}};
+}
+
+std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string inspection_json(const Inspection& inspection, const std::string& command) {
+  Json json = head_of(inspection, command);
+  json.update(inspection_object(inspection));
+  return text_of(json);
+}
+
+std::string archs_json(const std::vector<ArchInspection>& archs, const std::string& command) {
+  Json json;
+  Json list = Json::array();
+  for (const ArchInspection& arch : archs) {
+    if (arch.inspection && json.is_null()) json = head_of(*arch.inspection, command);
+    list.push_back(arch.inspection ? inspection_object(*arch.inspection)
+                                   : Json{{"arch", arch.arch.name}, {"reason", arch.reason}});
+  }
+  json["archs"] = list;
+  return text_of(json);
 }
 
 }  // namespace rooftile::lab

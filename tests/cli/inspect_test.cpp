@@ -123,6 +123,28 @@ TEST_F(InspectCommand, CompilesOnce) {
   EXPECT_EQ(compilations(), 3);
 }
 
+TEST_F(InspectCommand, PutsEveryArchitectureSideBySide) {
+  stand_in_tools();
+  const Json json = inspect({"reduce/multiple_adds", "--arch", "all", "--shape", "n=2^20"});
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["kernel"], "reduce/multiple_adds");
+  ASSERT_EQ(json["archs"].size(), 11u);
+  EXPECT_EQ(json["archs"][0]["arch"], "sm_75");
+  EXPECT_EQ(json["archs"][0]["kernels"][0]["occupancy"]["blocks_per_sm"], 4);
+  EXPECT_EQ(json["archs"][5]["arch"], "sm_90a");
+  EXPECT_EQ(json["archs"][5]["kernels"][0]["occupancy"]["blocks_per_sm"], 6);
+  EXPECT_EQ(compilations(), 11);
+  const Outcome table = run({"inspect", "reduce/multiple_adds", "--arch", "all", "--shape", "n=2^20"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  for (const char* words : {"sm_75", "T4", "sm_121", "DGX Spark"})
+    EXPECT_NE(table.out.find(words), std::string::npos) << words << " is not in\n" << table.out;
+  // One that serves a single architecture: the others say why.
+  const Outcome other = run({"inspect", "transpose/tma", "--arch", "all", "--json", "-"});
+  const Json archs = Json::parse(other.out)["archs"];
+  EXPECT_NE(archs[0]["reason"].get<std::string>().find("sm_90a alone"), std::string::npos);
+  EXPECT_FALSE(archs[5].contains("reason"));
+}
+
 TEST_F(InspectCommand, TakesRegistersOfTheCallers) {
   stand_in_tools();
   const Json kernel = inspect({"reduce/multiple_adds", "--registers", "128"})["kernels"][0];
@@ -182,6 +204,8 @@ TEST_F(InspectCommand, ExplainsWrongCalls) {
   expect_error(2, "choose one of t4", {"inspect", rung, "--gpu", "h300"});
   expect_error(2, "--gpu a100 is sm_80, and not sm_90a",
                {"inspect", rung, "--gpu", "a100", "--arch", "sm_90a"});
+  expect_error(2, "leave it out with --arch all", {"inspect", rung, "--gpu", "a100", "--arch", "all"});
+  expect_error(2, "column_tiles", {"inspect", "reduce/column_tiles", "--arch", "all", "--shape", "n=7"});
   expect_error(2, "--registers '0' is not a number from 1 to 255", {"inspect", rung, "--registers", "0"});
   expect_error(2, "instructions are those of sm_90a alone",
                {"inspect", "transpose/tma", "--arch", "sm_100a"});
