@@ -81,7 +81,7 @@ Result<CompiledRung> compile_rung(const std::string& operator_name, const std::s
   ROOFTILE_TRY_ASSIGN(const fs::path source, rung_source(root, operator_name, rung));
   const fs::path folder = cache_folder();
   if (folder.empty())
-    return unavailable("nowhere to compile to: neither XDG_CACHE_HOME nor HOME is a folder");
+    return unavailable("nowhere to compile to: neither XDG_CACHE_HOME nor HOME names a folder");
 
   CompiledRung compiled;
   compiled.root = root.string();
@@ -100,6 +100,8 @@ Result<CompiledRung> compile_rung(const std::string& operator_name, const std::s
 
   std::error_code error;
   fs::create_directories(folder / "kernels", error);
+  if (error)
+    return unavailable(fmt::format("cannot create {}: {}", (folder / "kernels").string(), error.message()));
   const std::string cubin = fmt::format("{}.{}", compiled.cubin, ::getpid());
   const std::string rule = cubin + ".d";
   args.insert(args.end(), {"-MD", "-MF", rule, "-o", cubin, (root / source).string()});

@@ -74,7 +74,10 @@ void add_resources(Page& page, const Inspection& inspection, const InspectedKern
   }
   page.entry("stack", r.stack_bytes > 0 ? fmt::format("{} bytes of local memory per thread", r.stack_bytes)
                                         : std::string("none"));
-  page.entry("shared", fmt::format("{} static, {} dynamic", bytes_text(r.shared_bytes), bytes_text(dynamic)));
+  page.entry("shared",
+             r.shared_bytes + dynamic > 0
+                 ? fmt::format("{} static, {} dynamic", bytes_text(r.shared_bytes), bytes_text(dynamic))
+                 : std::string("none"));
 }
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -188,7 +191,7 @@ std::string inspection_table(const Inspection& inspection, int width, bool colou
     page.line(fmt::format("{}, compiled by {}", inspection.source, inspection.compiler), Colour::dim);
   if (inspection.other_case)
     page.line("another case than the operator's default, which this rung does not serve", Colour::dim);
-  if (inspection.kernels.empty()) page.line("\nthis case launches nothing");
+  if (inspection.kernels.empty()) page.line("this case launches nothing");
   for (const InspectedKernel& kernel : inspection.kernels) {
     page.text += "\n";
     page.line(kernel.name, Colour::bold);
@@ -197,14 +200,17 @@ std::string inspection_table(const Inspection& inspection, int width, bool colou
     add_occupancy(page, inspection, kernel);
     if (kernel.code) add_code(page, *kernel.code);
   }
+  const auto any = [&](auto&& holds) {
+    return std::any_of(inspection.kernels.begin(), inspection.kernels.end(), holds);
+  };
   page.text += "\n";
   if (!inspection.disassembler_missing.empty())
     page.line("no machine code: " + inspection.disassembler_missing, Colour::yellow);
-  if (std::any_of(inspection.kernels.begin(), inspection.kernels.end(),
-                  [](const InspectedKernel& kernel) { return kernel.launch.cluster_blocks() > 1; }))
+  if (any([](const InspectedKernel& kernel) { return kernel.launch.cluster_blocks() > 1; }))
     page.line("a cluster stays within one GPC, whose sizes are not known here: fewer may run at once",
               Colour::dim);
-  page.line("instructions are counted where they stand in the code, not how often they run", Colour::dim);
+  if (any([](const InspectedKernel& kernel) { return kernel.code.has_value(); }))
+    page.line("instructions are counted where they stand in the code, not how often they run", Colour::dim);
   return page.text;
 }
 

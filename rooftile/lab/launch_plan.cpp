@@ -112,8 +112,9 @@ Result<LaunchPlan> plan_case(const OperatorDescriptor& op, const OperatorCases& 
   ROOFTILE_TRY_ASSIGN(const ReservedTensors tensors, reserve_tensors(op, c, tensor_plan));
   const Result<AnyArgs> args = op.make_args(tensors.views, c.params);
   if (!args.ok()) return args.status().with_operator(op.name);
-  if (const std::string reason = unsupported_reason(rung, *args, device); !reason.empty())
-    return unsupported(fmt::format("{}: {}", rung.id, reason)).with_operator(op.name);
+  // The row's own word alone: nothing runs here, so a rung that may not be run can be looked at.
+  const std::string reason = rung.supports ? rung.supports(*args, device) : "";
+  if (!reason.empty()) return unsupported(fmt::format("{}: {}", rung.id, reason)).with_operator(op.name);
 
   const WorkspaceSpec spec = workspace_for(rung, *args, device);
   ROOFTILE_TRY_ASSIGN(const Addresses any, Addresses::reserve(spec.bytes));
