@@ -94,7 +94,6 @@ Result<CompiledRung> compile_rung(const std::string& operator_name, const std::s
   const std::string recipe = fmt::format("{} {}", compiled.compiler, fmt::join(args, " "));
   if (const auto report = cache.find(recipe)) {
     compiled.kernels = parse_ptxas_report(*report);
-    compiled.cached = true;
     return compiled;
   }
 

@@ -16,7 +16,6 @@ struct CompiledRung {
   std::string compiler;  // "nvcc 13.0.88"
   std::string cubin;     // path of the machine code
   std::vector<KernelResources> kernels;
-  bool cached = false;  // known from an earlier call
 };
 
 // By nvcc, with the flags of this project's own builds. The result is kept in the user's cache folder and
