@@ -56,22 +56,39 @@ void issue_async_copy(const AsyncCopy& copy, std::source_location where) {
                    where);
     abandon_thread();
   }
-  note_copy(copy.target, static_cast<std::size_t>(copy.bytes), where);
+  const CopyIssue issue{.name = "cp.async",
+                        .where = where,
+                        .async_proxy = false,
+                        .pc = __builtin_return_address(0),
+                        .frame = __builtin_frame_address(0)};
+  note_copy(issue, {copy.source, static_cast<std::size_t>(copy.source_bytes)},
+            {copy.target, static_cast<std::size_t>(copy.bytes)});
   ThreadCopies& copies = own();
   copies.pending.push_back({copy, copies.committed});
 }
 
-void commit_async_copies() { ++own().committed; }
+void commit_async_copies() {
+  ++own().committed;
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) {
+    watcher->copies_committed(CopyGroups::cp_async);
+  }
+}
 
-void wait_async_copies(int pending_groups) {
+void wait_async_copies(int pending_groups, std::source_location where) {
+  if (is_disabled(where)) return;
   ThreadCopies& copies = own();
   const auto kept = static_cast<std::uint64_t>(pending_groups);
   if (copies.committed > kept) run_older_than(copies, copies.committed - kept);
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) {
+    watcher->copies_waited(CopyGroups::cp_async, kept, where);
+  }
 }
 
-void wait_all_async_copies() {
+void wait_all_async_copies(std::source_location where) {
+  if (is_disabled(where)) return;
   ThreadCopies& copies = own();
   run_older_than(copies, copies.committed + 1);
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->all_copies_waited(where);
 }
 
 void drop_async_copies() {

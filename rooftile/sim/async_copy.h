@@ -16,8 +16,8 @@ struct AsyncCopy {
 // Of the current thread.
 void issue_async_copy(const AsyncCopy& copy, std::source_location where);
 void commit_async_copies();
-void wait_async_copies(int pending_groups);
-void wait_all_async_copies();
+void wait_async_copies(int pending_groups, std::source_location where);
+void wait_all_async_copies(std::source_location where);
 
 // A new block of the OS thread starts: what the last one left is dropped.
 void drop_async_copies();

@@ -50,9 +50,15 @@ void AsyncQueue::add(Store store) {
   stores_.push_back(std::move(store));
 }
 
-void AsyncQueue::commit(unsigned thread) { ++committed(thread); }
+void AsyncQueue::commit(unsigned thread) {
+  ++committed(thread);
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) {
+    watcher->copies_committed(CopyGroups::bulk_read);
+    watcher->copies_committed(CopyGroups::bulk_written);
+  }
+}
 
-void AsyncQueue::wait(unsigned thread, std::uint64_t pending, BulkStage stage) {
+void AsyncQueue::wait(unsigned thread, std::uint64_t pending, BulkStage stage, std::source_location where) {
   const std::uint64_t groups = committed(thread);
   const auto covered = [&](const Store& store) {
     return store.thread == thread && store.group + pending < groups;
@@ -61,6 +67,10 @@ void AsyncQueue::wait(unsigned thread, std::uint64_t pending, BulkStage stage) {
     if (covered(store)) advance_to(store, stage);
   }
   if (stage == BulkStage::written) std::erase_if(stores_, covered);
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) {
+    watcher->copies_waited(CopyGroups::bulk_read, pending, where);
+    if (stage == BulkStage::written) watcher->copies_waited(CopyGroups::bulk_written, pending, where);
+  }
 }
 
 std::string AsyncQueue::run_one(LaneOrder order, std::uint64_t random) {

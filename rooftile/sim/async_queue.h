@@ -45,7 +45,7 @@ class AsyncQueue {
   void add(Copy copy) { copies_.push_back(std::move(copy)); }
   void add(Store store);
   void commit(unsigned thread);
-  void wait(unsigned thread, std::uint64_t pending, BulkStage stage);
+  void wait(unsigned thread, std::uint64_t pending, BulkStage stage, std::source_location where);
 
   [[nodiscard]] bool empty() const { return copies_.empty() && stores_.empty(); }
   // One operation: copies first. Returns what is wrong, or nothing. Precondition: not empty.

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 
+#include "rooftile/sim/proxy_fence.h"
 #include "rooftile/sim/schedule.h"
 
 namespace rooftile::simt::detail {
@@ -94,8 +95,19 @@ void BlockRunner::grid_barrier(std::source_location where) {
 
 BlockWatcher* block_watcher() { return current_runner != nullptr ? current_runner->watcher() : nullptr; }
 
-void note_copy(const void* target, std::size_t bytes, std::source_location where) {
-  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->copy_issued(target, bytes, where);
+bool is_disabled(std::source_location where) {
+  BlockWatcher* watcher = block_watcher();
+  return watcher != nullptr && watcher->is_disabled(where);
+}
+
+void note_copy(const CopyIssue& copy, CopyRange reads, CopyRange writes) {
+  BlockWatcher* watcher = block_watcher();
+  if (watcher != nullptr) watcher->copy_issued(copy, {&reads, 1}, {&writes, 1});
+}
+
+void proxy_fence(bool shared, bool global, std::source_location where) {
+  BlockWatcher* watcher = block_watcher();
+  if (watcher != nullptr && !watcher->is_disabled(where)) watcher->proxy_fenced(shared, global, where);
 }
 
 // What kernels call (thread.h).

@@ -161,6 +161,7 @@ void BlockRunner::run_block(std::uint64_t block) {
   }
   set_polling(false);
   note_progress();
+  if (watcher_ != nullptr) watcher_->block_returned();
   if (const std::string wrong = async_.finish(); !wrong.empty()) {
     fail(": " + wrong);
     return;
@@ -180,6 +181,8 @@ void BlockRunner::fiber_main(boost::context::detail::transfer_t transfer) {
 
 void BlockRunner::exit_thread(Fiber& fiber) {
   ThreadRecord& self = *current_thread;
+  if (self.cluster_arrived) [[unlikely]]
+    fail_left_cluster_barrier();
   WarpState& warp = warps_[self.warp];
   self.fiber = nullptr;
   warp.live &= ~(1u << self.lane);
@@ -189,7 +192,7 @@ void BlockRunner::exit_thread(Fiber& fiber) {
     watcher_->thread_exited(self);
   if (warp.pending_count > 0) complete_if_all_arrived(warp, self.warp);
   if (barrier_arrived_ > 0 && barrier_arrived_ == live_) release_barrier();
-  if (cluster_arrived_ > 0) leave_cluster_barrier(self);
+  if (cluster_arrived_ > 0) arrive_at_cluster();
   if (watcher_ != nullptr) [[unlikely]]
     let_watcher_release(self.warp);
 

@@ -75,7 +75,7 @@ class BlockRunner {
                            std::source_location where);
   void grid_barrier(std::source_location where);
   void poll(const char* operation, std::source_location where);
-  void cluster_arrive(std::source_location where);
+  void cluster_arrive(bool relaxed, std::source_location where);
   void cluster_wait(std::source_location where);
   void* map_shared(const void* address, unsigned rank, std::source_location where);
   [[nodiscard]] ClusterRun& cluster() { return *cluster_; }
@@ -120,7 +120,7 @@ class BlockRunner {
 
   void release_barrier();
   void arrive_at_cluster();  // when all live threads have
-  void leave_cluster_barrier(ThreadRecord& self);
+  [[noreturn]] void fail_left_cluster_barrier();
   void complete_if_all_arrived(WarpState& warp, unsigned warp_index);
 
   GridRun* grid_ = nullptr;
@@ -155,6 +155,7 @@ class BlockRunner {
   ClusterRun* cluster_ = &alone_;
   unsigned cluster_arrived_ = 0;  // live threads, at the phase after cluster_phase_
   std::uint32_t cluster_phase_ = 0;
+  std::source_location cluster_arrive_where_;
 
   // The watchdog's view.
   bool polled_ = false;  // since the last barrier

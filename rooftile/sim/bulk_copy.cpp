@@ -124,7 +124,8 @@ void bulk_load(void* s_destination, const void* g_source, std::uint32_t bytes, s
                std::source_location where) {
   check_bulk("bulk_load", g_source, s_destination, bytes, where);
   check_shared("bulk_load's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
-  note_copy(s_destination, bytes, where);
+  note_copy({.name = "bulk_load", .where = where, .mbarrier = barrier}, {g_source, bytes},
+            {s_destination, bytes});
   issue_copy(load("bulk_load", s_destination, g_source, bytes, barrier, where));
 }
 
@@ -133,9 +134,14 @@ void bulk_load_multicast(void* s_destination, const void* g_source, std::uint32_
   constexpr const char* kName = "bulk_load_multicast";
   check_bulk(kName, g_source, s_destination, bytes, where);
   check_shared("bulk_load_multicast's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
+  CopyIssue issue{.name = kName, .where = where};
   for_each_destination(kName, blocks, where, [&](unsigned rank) {
-    AsyncQueue::Copy copy = load(kName, map_shared_rank(s_destination, rank, where), g_source, bytes,
-                                 static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where)), where);
+    void* destination = map_shared_rank(s_destination, rank, where);
+    auto* remote = static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where));
+    issue.mbarrier = remote;
+    note_copy(issue, {g_source, bytes}, {destination, bytes});
+    issue.is_first = false;
+    AsyncQueue::Copy copy = load(kName, destination, g_source, bytes, remote, where);
     copy.own_shared = rank == own_rank();
     copy.run = into_block(rank, std::move(copy.run));
     issue_copy(std::move(copy));
@@ -150,6 +156,8 @@ void bulk_send(void* s_destination, const void* s_source, std::uint32_t bytes, s
   check_shared("bulk_send's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
   void* destination = map_shared_rank(s_destination, rank, where);
   auto* remote = static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where));
+  note_copy({.name = "bulk_send", .where = where, .mbarrier = remote}, {s_source, bytes},
+            {destination, bytes});
   AsyncQueue::Copy copy = load("bulk_send", destination, s_source, bytes, remote, where);
   copy.run = into_block(rank, std::move(copy.run));
   issue_copy(std::move(copy));
@@ -157,6 +165,7 @@ void bulk_send(void* s_destination, const void* s_source, std::uint32_t bytes, s
 
 void bulk_store(void* g_destination, const void* s_source, std::uint32_t bytes, std::source_location where) {
   check_bulk("bulk_store", g_destination, s_source, bytes, where);
+  note_copy({.name = "bulk_store", .where = where}, {s_source, bytes}, {g_destination, bytes});
   issue_store({[=](std::vector<std::byte>& staged) {
                  staged.resize(bytes);
                  move_bytes(staged.data(), s_source, bytes);
@@ -168,6 +177,8 @@ void bulk_store(void* g_destination, const void* s_source, std::uint32_t bytes, 
 void bulk_reduce_elements(BulkReduction op, DType dtype, void* g_destination, const void* s_source,
                           std::uint32_t bytes, std::source_location where) {
   check_bulk("bulk_reduce", g_destination, s_source, bytes, where);
+  note_copy({.name = "bulk_reduce", .where = where, .updates = true}, {s_source, bytes},
+            {g_destination, bytes});
   issue_store({[=](std::vector<std::byte>& staged) {
                  staged.resize(bytes);
                  move_bytes(staged.data(), s_source, bytes);
@@ -189,6 +200,8 @@ void store_async(void* s_destination, const void* value, std::uint32_t bytes, st
   std::memcpy(kept.data(), value, bytes);
   void* destination = map_shared_rank(s_destination, rank, where);
   auto* remote = static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where));
+  note_copy({.name = "store_async", .where = where, .mbarrier = remote, .async_proxy = false}, {value, 0},
+            {destination, bytes});
   issue_copy({into_block(rank,
                          [=] {
                            move_bytes(destination, kept.data(), bytes);
@@ -199,8 +212,9 @@ void store_async(void* s_destination, const void* value, std::uint32_t bytes, st
 
 void bulk_commit() { current_runner->async().commit(current_thread->linear); }
 
-void bulk_wait(std::uint64_t pending, BulkStage stage, std::source_location) {
-  current_runner->async().wait(current_thread->linear, pending, stage);
+void bulk_wait(std::uint64_t pending, BulkStage stage, std::source_location where) {
+  if (is_disabled(where)) return;
+  current_runner->async().wait(current_thread->linear, pending, stage, where);
   note_progress();
 }
 

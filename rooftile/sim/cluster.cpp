@@ -109,13 +109,15 @@ void BlockRunner::run_clusters(GridRun& grid) {
   }
 }
 
-void BlockRunner::cluster_arrive(std::source_location where) {
+void BlockRunner::cluster_arrive(bool relaxed, std::source_location where) {
   ThreadRecord& self = *current_thread;
   if (self.cluster_arrived) {
     misuse("cluster_arrive: this thread has arrived already and has not waited", where);
   }
   self.cluster_arrived = true;
   self.cluster_phase = cluster_phase_ + 1;
+  cluster_arrive_where_ = where;
+  if (watcher_ != nullptr) watcher_->cluster_arrived(self.cluster_phase, relaxed);
   ++cluster_arrived_;
   arrive_at_cluster();
 }
@@ -132,11 +134,12 @@ void BlockRunner::cluster_wait(std::source_location where) {
   if (!self.cluster_arrived) misuse("cluster_wait: this thread has not arrived", where);
   while (cluster_->phases() < self.cluster_phase) poll("cluster_wait", where);
   self.cluster_arrived = false;
+  if (watcher_ != nullptr) watcher_->cluster_passed(self.cluster_phase, where);
 }
 
-void BlockRunner::leave_cluster_barrier(ThreadRecord& self) {
-  if (self.cluster_arrived && self.cluster_phase > cluster_phase_) --cluster_arrived_;
-  arrive_at_cluster();
+void BlockRunner::fail_left_cluster_barrier() {
+  misuse("returned between cluster_arrive and cluster_wait: others may still use the block's shared memory",
+         cluster_arrive_where_);
 }
 
 void* BlockRunner::map_shared(const void* address, unsigned rank, std::source_location where) {
@@ -157,8 +160,15 @@ void* BlockRunner::map_shared(const void* address, unsigned rank, std::source_lo
   return cluster_->map(address, block_.cluster_rank, rank);
 }
 
-void cluster_arrive(std::source_location where) { current_runner->cluster_arrive(where); }
-void cluster_wait(std::source_location where) { current_runner->cluster_wait(where); }
+void cluster_arrive(std::source_location where) {
+  if (!is_disabled(where)) current_runner->cluster_arrive(false, where);
+}
+void cluster_arrive_relaxed(std::source_location where) {
+  if (!is_disabled(where)) current_runner->cluster_arrive(true, where);
+}
+void cluster_wait(std::source_location where) {
+  if (!is_disabled(where)) current_runner->cluster_wait(where);
+}
 void* map_shared_rank(const void* address, unsigned rank, std::source_location where) {
   return current_runner->map_shared(address, rank, where);
 }

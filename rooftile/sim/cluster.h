@@ -86,6 +86,7 @@ inline unsigned cluster_blocks() {
 
 // Every thread of the cluster arrives, then waits; exited threads count as arrived.
 void cluster_arrive(std::source_location where);
+void cluster_arrive_relaxed(std::source_location where);  // orders no memory
 void cluster_wait(std::source_location where);
 
 // The same place in the shared memory of the cluster's block `rank`.

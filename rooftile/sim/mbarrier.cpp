@@ -59,7 +59,7 @@ std::string advance(State& state, std::uint32_t count, std::int64_t bytes) {
   return {};
 }
 
-std::string update(std::uint64_t* bits, std::uint32_t count, std::int64_t bytes) {
+std::string change(std::uint64_t* bits, std::uint32_t count, std::int64_t bytes, bool& completed) {
   if (reinterpret_cast<std::uintptr_t>(bits) % 8 != 0) return "the mbarrier is not aligned to 8 bytes";
   std::uint64_t before = __atomic_load_n(bits, __ATOMIC_ACQUIRE);
   std::uint64_t after = 0;
@@ -68,8 +68,18 @@ std::string update(std::uint64_t* bits, std::uint32_t count, std::int64_t bytes)
     if (std::string wrong = advance(state, count, bytes); !wrong.empty()) return wrong;
     after = pack(state);
   } while (!__atomic_compare_exchange_n(bits, &before, after, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  completed = unpack(before).phase != unpack(after).phase;
   note_progress();
   return {};
+}
+
+std::string update(std::uint64_t* bits, std::uint32_t count, std::int64_t bytes) {
+  BlockWatcher* watcher = block_watcher();
+  bool completed = false;
+  if (watcher != nullptr) watcher->mbarrier_changes(bits, count > 0);
+  std::string wrong = change(bits, count, bytes, completed);
+  if (watcher != nullptr) watcher->mbarrier_changed(bits, completed);
+  return wrong;
 }
 
 bool has_completed(const std::uint64_t* bits, std::uint32_t parity, std::source_location where) {
@@ -82,7 +92,7 @@ bool has_completed(const std::uint64_t* bits, std::uint32_t parity, std::source_
     abandon_thread();
   }
   if (state.phase == parity) return false;
-  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_passed(bits);
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_passed(bits, where);
   return true;
 }
 
@@ -96,6 +106,7 @@ void mbarrier_init(std::uint64_t* bits, std::uint32_t arrivals, std::source_loca
                    where);
     abandon_thread();
   }
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_initialised(bits, where);
   __atomic_store_n(bits, pack({0, arrivals, arrivals, 0, true}), __ATOMIC_RELEASE);
   note_progress();
 }
@@ -110,7 +121,7 @@ void mbarrier_inval(std::uint64_t* bits, std::source_location where) {
 
 void mbarrier_arrive(std::uint64_t* bits, std::uint32_t count, std::uint32_t bytes,
                      std::source_location where) {
-  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_arrived(bits);
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_used(bits, where);
   std::string wrong = update(bits, count, bytes);
   if (wrong.empty()) return;
   report_failure("an mbarrier's arrive or expect_tx: " + wrong, where);
@@ -123,7 +134,7 @@ std::string mbarrier_complete_tx(std::uint64_t* bits, std::uint32_t bytes) {
 }
 
 bool mbarrier_try_wait(const std::uint64_t* bits, std::uint32_t parity, std::source_location where) {
-  if (has_completed(bits, parity, where)) return true;
+  if (is_disabled(where) || has_completed(bits, parity, where)) return true;
   current_thread->waits_on = bits;
   poll("mbarrier_try_wait", where);
   current_thread->waits_on = nullptr;
@@ -131,6 +142,7 @@ bool mbarrier_try_wait(const std::uint64_t* bits, std::uint32_t parity, std::sou
 }
 
 void mbarrier_wait(const std::uint64_t* bits, std::uint32_t parity, std::source_location where) {
+  if (is_disabled(where)) return;
   while (!has_completed(bits, parity, where)) {
     current_thread->waits_on = bits;
     poll("mbarrier_wait", where);

@@ -113,6 +113,31 @@ AsyncQueue::Copy load(const char* name, void* s_tile, const Tile& tile, std::uin
           where, true};
 }
 
+// Tells the watcher, where there is one, of a copy between the tile at `s_tile` and global memory.
+enum class Direction { load, store };
+void note_tile(const CopyIssue& copy, const Tile& tile, const void* s_tile, Direction direction) {
+  BlockWatcher* watcher = block_watcher();
+  if (watcher == nullptr) return;
+  std::vector<CopyRange> global;
+  const std::size_t element = size_of(tile.spec.dtype);
+  for_each_run(tile, [&](std::uint32_t, const std::byte* address, std::size_t count) {
+    if (address == nullptr) return;
+    const std::size_t bytes = direction == Direction::load ? count * element : std::size_t{kChunk};
+    if (!global.empty() &&
+        static_cast<const std::byte*>(global.back().address) + global.back().bytes == address) {
+      global.back().bytes += bytes;
+    } else {
+      global.push_back({address, bytes});
+    }
+  });
+  const CopyRange shared{s_tile, tile_bytes(tile.spec)};
+  if (direction == Direction::load) {
+    watcher->copy_issued(copy, global, {&shared, 1});
+  } else {
+    watcher->copy_issued(copy, {&shared, 1}, global);
+  }
+}
+
 // Into the calling thread's bulk group; `write` gets the tile as it lay in shared memory.
 void store(const char* name, const void* s_tile, const Tile& tile,
            std::function<void(const std::vector<std::byte>&)> write, std::source_location where) {
@@ -145,7 +170,7 @@ void check_tile(const Tile& tile, const char* operation, std::source_location wh
 void tile_load(void* s_tile, const Tile& tile, std::uint64_t* barrier, std::source_location where) {
   check("tma_load", tile, s_tile, where);
   check_shared("tma_load's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
-  note_copy(s_tile, tile_bytes(tile.spec), where);
+  note_tile({.name = "tma_load", .where = where, .mbarrier = barrier}, tile, s_tile, Direction::load);
   issue_copy(load("tma_load", s_tile, tile, barrier, where));
 }
 
@@ -154,9 +179,14 @@ void tile_load_multicast(void* s_tile, const Tile& tile, std::uint64_t* barrier,
   constexpr const char* kName = "tma_load_multicast";
   check(kName, tile, s_tile, where);
   check_shared("tma_load_multicast's mbarrier", barrier, sizeof(*barrier), sizeof(*barrier), where);
+  CopyIssue issue{.name = kName, .where = where};
   for_each_destination(kName, blocks, where, [&](unsigned rank) {
-    AsyncQueue::Copy copy = load(kName, map_shared_rank(s_tile, rank, where), tile,
-                                 static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where)), where);
+    void* destination = map_shared_rank(s_tile, rank, where);
+    auto* remote = static_cast<std::uint64_t*>(map_shared_rank(barrier, rank, where));
+    issue.mbarrier = remote;
+    note_tile(issue, tile, destination, Direction::load);
+    issue.is_first = false;
+    AsyncQueue::Copy copy = load(kName, destination, tile, remote, where);
     copy.own_shared = rank == own_rank();
     copy.run = into_block(rank, std::move(copy.run));
     issue_copy(std::move(copy));
@@ -165,6 +195,7 @@ void tile_load_multicast(void* s_tile, const Tile& tile, std::uint64_t* barrier,
 
 void tile_store(const Tile& tile, const void* s_tile, std::source_location where) {
   check_outbound("tma_store", tile, s_tile, where);
+  note_tile({.name = "tma_store", .where = where}, tile, s_tile, Direction::store);
   store(
       "tma_store", s_tile, tile,
       [tile](const std::vector<std::byte>& staged) {
@@ -184,6 +215,7 @@ void tile_reduce(BulkReduction op, const Tile& tile, const void* s_tile, std::so
     fail_copy("tma_reduce", "no such reduction of a map of " + std::string(to_string(tile.spec.dtype)),
               where);
   }
+  note_tile({.name = "tma_reduce", .where = where, .updates = true}, tile, s_tile, Direction::store);
   store(
       "tma_reduce", s_tile, tile,
       [op, tile](const std::vector<std::byte>& staged) {

@@ -87,19 +87,19 @@ __device__ __forceinline__ void cp_async_commit() {
 
 // Waits until at most the newest kPending groups of this thread are still under way.
 template <int kPending>
-__device__ __forceinline__ void cp_async_wait() {
+__device__ __forceinline__ void cp_async_wait(ROOFTILE_CALLER) {
   static_assert(kPending >= 0);
 #if defined(ROOFTILE_SIM)
-  detail::wait_async_copies(kPending);
+  detail::wait_async_copies(kPending, where);
 #else
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 #endif
 }
 
 // Waits for all copies of this thread, those without a group included.
-__device__ __forceinline__ void cp_async_wait_all() {
+__device__ __forceinline__ void cp_async_wait_all(ROOFTILE_CALLER) {
 #if defined(ROOFTILE_SIM)
-  detail::wait_all_async_copies();
+  detail::wait_all_async_copies(where);
 #else
   asm volatile("cp.async.wait_all;" ::: "memory");
 #endif

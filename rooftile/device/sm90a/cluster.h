@@ -39,7 +39,7 @@ inline void cluster_arrive(std::source_location where = std::source_location::cu
   simt::detail::cluster_arrive(where);
 }
 inline void cluster_arrive_relaxed(std::source_location where = std::source_location::current()) {
-  simt::detail::cluster_arrive(where);
+  simt::detail::cluster_arrive_relaxed(where);
 }
 inline void cluster_wait(std::source_location where = std::source_location::current()) {
   simt::detail::cluster_wait(where);

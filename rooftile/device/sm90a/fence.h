@@ -10,7 +10,12 @@
 // Source: PTX ISA, membar / fence: fence.proxy.async; Memory Consistency Model, Proxies.
 #pragma once
 
+#include "rooftile/device/caller.h"
 #include "rooftile/device/target.h"
+
+#if defined(ROOFTILE_SIM)
+#include "rooftile/sim/proxy_fence.h"
+#endif
 
 namespace rooftile::ROOFTILE_TARGET {
 
@@ -22,8 +27,11 @@ enum class FenceSpace {
 };
 
 template <FenceSpace kSpace = FenceSpace::all>
-__device__ __forceinline__ void fence_proxy_async() {
-#if !defined(ROOFTILE_SIM)
+__device__ __forceinline__ void fence_proxy_async(ROOFTILE_CALLER) {
+#if defined(ROOFTILE_SIM)
+  constexpr bool kGlobal = kSpace == FenceSpace::all || kSpace == FenceSpace::global;
+  simt::detail::proxy_fence(kSpace != FenceSpace::global, kGlobal, where);
+#else
   if constexpr (kSpace == FenceSpace::shared_block) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   } else if constexpr (kSpace == FenceSpace::shared_cluster) {

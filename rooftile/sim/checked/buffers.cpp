@@ -7,6 +7,11 @@ namespace {
 
 constexpr std::uintptr_t kNear = 4096;
 
+// Most accesses are of whole words.
+typedef std::uint32_t Word __attribute__((may_alias));
+constexpr std::size_t kWord = sizeof(Word);
+constexpr std::uint32_t kAllWritten = 0x01010101;
+
 // How far the address is from the buffer's nearest byte.
 std::uintptr_t distance(const KnownBuffer& buffer, std::uintptr_t address) {
   if (address < buffer.begin()) return buffer.begin() - address;
@@ -23,8 +28,14 @@ KnownBuffer::KnownBuffer(const Buffer& buffer)
 
 void KnownBuffer::set_written(std::uintptr_t address, std::size_t bytes) {
   if (written_ == nullptr) return;
-  for (std::size_t i = 0; i < bytes; ++i)
-    __atomic_store_n(&written_[address - begin_ + i], 1, __ATOMIC_RELAXED);
+  std::uint8_t* const first = &written_[address - begin_];
+  if (bytes % kWord == 0 && reinterpret_cast<std::uintptr_t>(first) % kWord == 0) {
+    auto* const words = reinterpret_cast<Word*>(first);
+    for (std::size_t i = 0; i < bytes / kWord; ++i)
+      __atomic_store_n(&words[i], kAllWritten, __ATOMIC_RELAXED);
+  } else {
+    for (std::size_t i = 0; i < bytes; ++i) __atomic_store_n(&first[i], 1, __ATOMIC_RELAXED);
+  }
 }
 
 bool KnownBuffer::is_written(std::uintptr_t address, std::size_t bytes) const {

@@ -1,5 +1,6 @@
 #include "rooftile/sim/checked/checker.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "rooftile/sim/grid.h"
@@ -17,14 +18,13 @@ namespace rooftile::simt::checked {
 using detail::current_thread;
 
 constinit thread_local Checker* current_checker = nullptr;
+constinit thread_local Checker* counting_checker = nullptr;
 
 namespace {
 
 std::uintptr_t as_number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-const char* verb(AccessKind kind) {
-  return kind == AccessKind::load ? "reads" : kind == AccessKind::store ? "writes" : "updates atomically";
-}
+constexpr std::string_view kDynamicName = "dynamic shared memory";
 
 }  // namespace
 
@@ -37,25 +37,56 @@ Checker::Checker(SessionState& session, detail::BlockRunner& runner)
       shadow_(kMaxDynamicSharedBytes + variables_.block_bytes()),
       grid_clocks_(session.released) {}
 
-void Checker::bind(const detail::GridRun& grid) {
+Checker::~Checker() = default;
+
+void Checker::bind(const detail::GridRun& grid, ClusterState* cluster) {
   grid_ = &grid;
   threads_ = grid.block_threads;
   epoch_ = session_.launch_epoch();
+  is_alone_ = !grid.shared_by_threads();
   variables_at_ = SharedVariables::block_address();
   dynamic_at_ = as_number(runner_.block_record().dynamic_shared);
+  cluster_ = cluster != nullptr ? cluster : &alone_;
+  rank_ = runner_.block_record().cluster_rank;
+  cluster_->members[rank_] = this;
   current_checker = this;
+  counting_checker = metrics_ ? this : nullptr;
+}
+
+void ClusterState::start(std::uint64_t new_cluster, unsigned block_threads) {
+  cluster = new_cluster;
+  Stamp last = 0;  // in the shadows of its blocks, by whichever clocks
+  for (unsigned rank = 0; rank < blocks; ++rank) last = std::max(last, members[rank]->start_shadow());
+  clocks.start(blocks, block_threads, last);
+  agents.start();
+  shared_fences.clear();
+  barriers = {};
+  returned = {};
+  for (auto& uses : remote_uses) uses.clear();
 }
 
 void Checker::unbind() {
+  const auto lock = cluster_->lock();
+  last_stamp_ = cluster_->clocks.now();
   current_checker = nullptr;
+  counting_checker = nullptr;
   grid_ = nullptr;
 }
 
 void Checker::block_started(std::uint64_t linear_block) {
   block_ = static_cast<std::uint32_t>(linear_block);
-  grid_clocks_.start_block(block_);
-  shadow_.start_block();
-  clocks_.start_block(threads_);
+  grid_clocks_.start_block();
+  {
+    const auto lock = cluster_->lock();
+    const detail::BlockRecord& record = runner_.block_record();
+    const dim3& extent = record.cluster_dim;
+    const dim3& grid = record.grid_dim;
+    const std::uint64_t row = record.index.y / extent.y + std::uint64_t{record.index.z / extent.z} * grid.y;
+    const std::uint64_t cluster = record.index.x / extent.x + row * grid.x;
+    if (cluster_->blocks == 1 || cluster_->cluster != cluster) cluster_->start(cluster, threads_);
+    cluster_->clocks.set_block(rank_, block_);
+    first_thread_ = cluster_->clocks.first_thread(rank_);
+  }
   for (unsigned w = 0; w * kLanesOfWarp < threads_; ++w) {
     const unsigned lanes = threads_ - w * kLanesOfWarp;
     live_[w] = started_[w] = lanes >= kLanesOfWarp ? ~0u : (1u << lanes) - 1;
@@ -63,8 +94,8 @@ void Checker::block_started(std::uint64_t linear_block) {
   }
 }
 
-bool Checker::owns_shared(std::uintptr_t address) const {
-  return address - variables_at_ < variables_.block_bytes() || address - dynamic_at_ < kMaxDynamicSharedBytes;
+const Place* Checker::keep_place(std::source_location where) {
+  return &*places_.insert(place_of(where)).first;
 }
 
 void Checker::hold(const Held& held, const void* frame) {
@@ -121,7 +152,7 @@ std::uint32_t Checker::release_held(unsigned warp) {
 }
 
 void Checker::basic_block(const void* pc, const void* frame) {
-  if (metrics_ && current_thread != nullptr) hold({.pc = pc}, frame);
+  if (current_thread != nullptr) hold({.pc = pc}, frame);
 }
 
 void Checker::access(const Access& access) {
@@ -144,11 +175,13 @@ void Checker::access_shared_variable(std::size_t offset, const Access& access) {
   const SharedVariable* variable = variables_.at(offset);
   if (variable == nullptr) return;  // of the executor
   if (checks_) {
+    const Touch touch = touch_of(access);
     if (offset + access.bytes > variable->offset + variable->bytes) {
-      find(FindingKind::out_of_bounds, place_of(access.pc), {},
-           [&] { return who(access.kind) + "across the end of shared " + variable->name; });
+      find(FindingKind::out_of_bounds, touch.place(), {},
+           [&] { return who(touch) + "across the end of shared " + variable->name; });
     }
-    check_shared(kMaxDynamicSharedBytes + offset, access, variable->name, offset - variable->offset);
+    check_shared({this, kMaxDynamicSharedBytes + offset, variable->name, offset - variable->offset},
+                 access.bytes, touch);
   }
   if (metrics_) hold_at(access, MemorySpace::shared, offset);
 }
@@ -156,41 +189,41 @@ void Checker::access_shared_variable(std::size_t offset, const Access& access) {
 void Checker::access_dynamic_shared(std::size_t offset, const Access& access) {
   const std::size_t size = runner_.block_record().dynamic_shared_bytes;
   if (checks_) {
+    const Touch touch = touch_of(access);
     if (offset + access.bytes > size) {
-      find(FindingKind::out_of_bounds, place_of(access.pc), {}, [&] {
-        return who(access.kind) + "byte " + std::to_string(offset) + " of dynamic shared memory, which has " +
+      find(FindingKind::out_of_bounds, touch.place(), {}, [&] {
+        return who(touch) + "byte " + std::to_string(offset) + " of dynamic shared memory, which has " +
                std::to_string(size) + " bytes";
       });
     } else {
-      check_shared(offset, access, "dynamic shared memory", offset);
+      check_shared({this, offset, kDynamicName, offset}, access.bytes, touch);
     }
   }
   if (metrics_) hold_at(access, MemorySpace::shared, offset);
 }
 
-void Checker::check_shared(std::size_t shadow_offset, const Access& access, std::string_view name,
-                           std::size_t name_offset) {
-  const unsigned thread = current_thread->linear;
-  const Mark mark{access.pc, clocks_.stamp(thread), static_cast<std::uint16_t>(thread),
-                  0,         access.atomic,         access.kind != AccessKind::load};
-  const SharedVerdict verdict =
-      shadow_.access(shadow_offset, access.bytes, mark, access.kind != AccessKind::store, clocks_);
-  if (!verdict.uninitialised && verdict.conflict.bytes == 0) [[likely]]
-    return;
-  const auto where = [&] {
-    return "byte " + std::to_string(name_offset) + " of shared " + std::string(name);
-  };
-  if (verdict.uninitialised) {
-    find(FindingKind::uninitialised, place_of(access.pc), {},
-         [&] { return who(access.kind) + where() + ", which no thread of the block has written"; });
+bool Checker::locate_own(std::uintptr_t address, SharedPlace& place) {
+  if (const std::size_t offset = address - variables_at_; offset < variables_.block_bytes()) {
+    const SharedVariable* variable = variables_.at(offset);
+    if (variable == nullptr) return false;  // of the executor
+    place = {this, kMaxDynamicSharedBytes + offset, variable->name, offset - variable->offset};
+    return true;
   }
-  if (verdict.conflict.bytes != 0) {
-    const Mark& other = verdict.conflict;
-    find(FindingKind::race, place_of(access.pc), place_of(other.pc), [&] {
-      return who(access.kind) + where() + ", which thread " + thread_name(other.thread) +
-             (other.write ? " wrote" : " read") + " with no synchronisation between";
-    });
+  const std::size_t offset = address - dynamic_at_;
+  place = {this, offset, kDynamicName, offset};
+  return offset < runner_.block_record().dynamic_shared_bytes;
+}
+
+bool Checker::locate_shared(std::uintptr_t address, SharedPlace& place) {
+  for (unsigned rank = 0; rank < cluster_->blocks; ++rank) {
+    if (cluster_->members[rank]->locate_own(address, place)) return true;
   }
+  return false;
+}
+
+void Checker::access_remote(const SharedPlace& place, const Access& access) {
+  if (checks_) check_shared(place, access.bytes, touch_of(access));
+  if (metrics_) hold_at(access, MemorySpace::shared, place.offset);
 }
 
 void Checker::access_global(const Access& access) {
@@ -204,62 +237,27 @@ void Checker::access_global(const Access& access) {
   if (address - program < as_number(&_end) - program) return;
   if (address - as_number(&runner_) < sizeof(runner_)) return;
   if (address - as_number(grid_->kernel.bound) < grid_->kernel.bound_bytes) return;  // the kernel's arguments
+  SharedPlace place{};
+  if (cluster_->blocks > 1 && locate_shared(address, place)) return access_remote(place, access);
   if (!session_.buffers.empty()) {
     KnownBuffer* buffer = session_.buffers.find(address, access.bytes);
-    if (buffer == nullptr && session_.is_shared_of_cluster(address)) return;
-    if (buffer == nullptr) {
-      const auto text = [&] { return who(access.kind) + session_.buffers.describe_outside(address); };
-      find(FindingKind::out_of_bounds, place_of(access.pc), {}, text);
-      if (session_.buffers.is_near(address)) return;
-      detail::report_failure("out of bounds: " + text());  // it may be no memory at all
-      detail::abandon_thread();
-    }
-    if (checks_) check_global(*buffer, access);
+    if (buffer == nullptr) return fail_out_of_bounds(touch_of(access), address);
+    if (checks_) check_global(*buffer, address, access.bytes, touch_of(access));
   }
   if (metrics_) hold_at(access, MemorySpace::global, address);
 }
 
-void Checker::check_global(KnownBuffer& buffer, const Access& access) {
-  const std::size_t offset = access.address - buffer.begin();
-  const auto where = [&] { return "byte " + std::to_string(offset) + " of " + buffer.name(); };
-  if (access.kind != AccessKind::store && !buffer.is_written(access.address, access.bytes)) {
-    find(FindingKind::uninitialised, place_of(access.pc), {},
-         [&] { return who(access.kind) + where() + ", which nobody has written"; });
-  }
-  if (access.kind != AccessKind::load) buffer.set_written(access.address, access.bytes);
-  if (buffer.shadow() == nullptr) return;
-  const unsigned thread = current_thread->linear;
-  GlobalMark mark;
-  mark.pc = access.pc;
-  mark.stamp = clocks_.stamp(thread);
-  mark.block = block_;
-  mark.epoch = epoch_;
-  mark.thread = static_cast<std::uint16_t>(thread);
-  mark.atomic = access.atomic;
-  mark.write = access.kind != AccessKind::load;
-  const GlobalMark other = buffer.shadow()->access(offset, access.bytes, mark, clocks_, grid_clocks_);
-  if (other.epoch == 0) return;
-  find(FindingKind::race, place_of(access.pc), place_of(other.pc), [&] {
-    return who(access.kind) + where() + ", which thread " + thread_name(other.thread) +
-           (other.block == block_ ? "" : " of block " + detail::describe(grid_->block_index(other.block))) +
-           (other.write ? " wrote" : " read") + " with no synchronisation between";
-  });
+void Checker::fail_out_of_bounds(const Touch& touch, std::uintptr_t address) {
+  const auto text = [&] { return who(touch) + session_.buffers.describe_outside(address); };
+  find(FindingKind::out_of_bounds, touch.place(), {}, text);
+  if (session_.buffers.is_near(address)) return;
+  detail::report_failure("out of bounds: " + text());  // it may be no memory at all
+  detail::abandon_thread();
 }
 
 void Checker::index_out_of_bounds(const char* file, unsigned line, const std::string& what) {
   find(FindingKind::out_of_bounds, {nullptr, file, line}, {},
        [&] { return block_name() + ", thread " + thread_name(current_thread->linear) + " " + what; });
 }
-
-std::string Checker::thread_name(unsigned linear) const {
-  const dim3& block = runner_.block_record().block_dim;
-  return detail::describe(uint3{linear % block.x, linear / block.x % block.y, linear / (block.x * block.y)});
-}
-
-std::string Checker::who(AccessKind kind) const {
-  return block_name() + ", thread " + thread_name(current_thread->linear) + " " + verb(kind) + " ";
-}
-
-std::string Checker::block_name() const { return "block " + detail::describe(runner_.block_record().index); }
 
 }  // namespace rooftile::simt::checked

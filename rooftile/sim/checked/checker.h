@@ -4,12 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "rooftile/sim/block.h"
+#include "rooftile/sim/checked/cluster_state.h"
 #include "rooftile/sim/checked/grid_clocks.h"
-#include "rooftile/sim/checked/lane_clocks.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/checked/shared_shadow.h"
 #include "rooftile/sim/checked/shared_variables.h"
@@ -30,9 +32,16 @@ struct Access {
 class Checker final : public detail::BlockWatcher {
  public:
   Checker(SessionState& session, detail::BlockRunner& runner);
+  ~Checker() override;
 
-  void bind(const detail::GridRun& grid);
+  // `cluster`: of the launch; null where it has none.
+  void bind(const detail::GridRun& grid, ClusterState* cluster);
   void unbind();
+  // Of a new cluster. Returns the last stamp of the launch before.
+  Stamp start_shadow() {
+    shadow_.start_block();
+    return last_stamp_;
+  }
 
   void block_started(std::uint64_t linear_block) override;
   void barrier_passed(std::source_location where) override;
@@ -40,10 +49,21 @@ class Checker final : public detail::BlockWatcher {
                          const std::uint8_t* source_lanes, std::source_location where) override;
   void thread_exited(const detail::ThreadRecord& thread) override;
   void grid_passed() override;
-  void mbarrier_arrived(const void* mbarrier) override;
-  void mbarrier_passed(const void* mbarrier) override;
-  void copy_issued(const void* target, std::size_t bytes, std::source_location where) override;
+  void block_returned() override;
+  void mbarrier_initialised(const std::uint64_t* mbarrier, std::source_location where) override;
+  void mbarrier_used(const std::uint64_t* mbarrier, std::source_location where) override;
+  void mbarrier_passed(const std::uint64_t* mbarrier, std::source_location where) override;
+  void mbarrier_changes(const std::uint64_t* mbarrier, bool arrives) override;
+  void mbarrier_changed(const std::uint64_t* mbarrier, bool phase_completed) override;
+  void copy_issued(const detail::CopyIssue& copy, std::span<const detail::CopyRange> reads,
+                   std::span<const detail::CopyRange> writes) override;
   void copy_landed(const void* target, std::size_t bytes) override;
+  void copies_committed(detail::CopyGroups groups) override;
+  void copies_waited(detail::CopyGroups groups, std::uint64_t pending, std::source_location where) override;
+  void all_copies_waited(std::source_location where) override;
+  void proxy_fenced(bool shared, bool global, std::source_location where) override;
+  void cluster_arrived(std::uint32_t phase, bool relaxed) override;
+  void cluster_passed(std::uint32_t phase, std::source_location where) override;
   std::uint32_t release_held(unsigned warp) override;
   bool is_disabled(std::source_location where) override;
 
@@ -57,10 +77,9 @@ class Checker final : public detail::BlockWatcher {
   void fence(const void* pc);
   void index_out_of_bounds(const char* file, unsigned line, const std::string& what);
 
-  // Whether this is shared memory of the OS thread's block; blocks of a cluster reach each other's.
-  [[nodiscard]] bool owns_shared(std::uintptr_t address) const;
-
   [[nodiscard]] const SiteCounts& sites() const { return sites_; }
+  using CopyCounts = std::map<std::pair<Place, MemorySpace>, AccessCounts>;
+  [[nodiscard]] const CopyCounts& copies() const { return copies_; }
   [[nodiscard]] const RawSyncs& syncs() const { return syncs_; }
   [[nodiscard]] const RawFindings& findings() const { return findings_; }
   [[nodiscard]] std::uint64_t basic_blocks() const { return basic_blocks_; }
@@ -79,22 +98,67 @@ class Checker final : public detail::BlockWatcher {
     MemorySpace space = MemorySpace::global;
     bool is_access = false;  // else it enters a basic block
   };
+  // What is judged: an access of the current thread, or of a copy that it issues.
+  struct Touch {
+    AccessKind kind;
+    bool atomic;
+    bool placed;  // `pc` is a Place
+    const void* pc;
+    unsigned id;  // the thread, or the copy's agent
+    Stamp stamp;
+    const char* copy = nullptr;  // its name
+    bool async_proxy = false;
+    [[nodiscard]] Place place() const { return place_of(pc, placed); }
+  };
+  // A place in shared memory, of this block or of another one of the cluster.
+  struct SharedPlace {
+    Checker* owner;
+    std::size_t offset;  // in its shadow
+    std::string_view name;
+    std::size_t name_offset;
+  };
 
+  // Accesses (checker.cpp).
   void access_shared_variable(std::size_t offset, const Access& access);
   void access_dynamic_shared(std::size_t offset, const Access& access);
   void access_global(const Access& access);
-  void check_shared(std::size_t shadow_offset, const Access& access, std::string_view name,
-                    std::size_t name_offset);
-  void check_global(KnownBuffer& buffer, const Access& access);
+  void access_remote(const SharedPlace& place, const Access& access);
+  [[nodiscard]] Touch touch_of(const Access& access) const {
+    return {access.kind, access.atomic, false, access.pc, thread_id(), 0};
+  }
+  [[nodiscard]] bool locate_own(std::uintptr_t address, SharedPlace& place);
+  [[nodiscard]] bool locate_shared(std::uintptr_t address, SharedPlace& place);  // in the cluster
+  void fail_out_of_bounds(const Touch& touch, std::uintptr_t address);
+
+  // Judgement (checker_rules.cpp).
+  void check_shared(const SharedPlace& place, std::size_t bytes, const Touch& touch);
+  void check_remote(const SharedPlace& place, const Touch& touch);
+  void check_global(KnownBuffer& buffer, std::uintptr_t address, std::size_t bytes, const Touch& touch);
+  [[nodiscard]] bool is_fenced(const ProxyFences& fences, std::uint32_t block, unsigned thread,
+                               Stamp stamp) const;
+
+  // Copies (checker_copies.cpp).
+  void touch_range(const detail::CopyRange& range, const Touch& touch);
+  void count_copy(const detail::CopyIssue& copy, std::span<const detail::CopyRange> ranges);
+  void hold_copy(const detail::CopyIssue& copy, const detail::CopyRange& range);
+  void touch_mbarrier(const std::uint64_t* mbarrier, AccessKind kind, bool atomic,
+                      std::source_location where);
+
+  // Of the current thread, in the cluster.
+  [[nodiscard]] unsigned thread_id() const { return first_thread_ + detail::current_thread->linear; }
+  [[nodiscard]] const Place* keep_place(std::source_location where);
   [[nodiscard]] Order order_at(Order order, const void* pc);
   void hold(const Held& held, const void* frame);
   void hold_at(const Access& access, MemorySpace space, std::uintptr_t address);
+  void count_sync(const Place& place, const char* name, std::uint64_t lanes);
   // `text` is asked for the first time alone.
   template <class Text>
   void find(FindingKind kind, const Place& at, const Place& other, Text&& text);
   // "block (0,0,0), thread (3,0,0) reads "
-  [[nodiscard]] std::string who(AccessKind kind) const;
-  [[nodiscard]] std::string thread_name(unsigned linear) const;
+  [[nodiscard]] std::string who(const Touch& touch) const;
+  // "thread (3,0,0) wrote", and of a copy "an asynchronous copy wrote"
+  [[nodiscard]] std::string earlier(unsigned id, std::uint32_t block, bool write) const;
+  [[nodiscard]] std::string thread_name(unsigned linear) const;  // in its block
   [[nodiscard]] std::string block_name() const;
 
   SessionState& session_;
@@ -109,10 +173,16 @@ class Checker final : public detail::BlockWatcher {
   std::uintptr_t variables_at_ = 0;
   std::uintptr_t dynamic_at_ = 0;
   SharedShadow shadow_;
-  LaneClocks clocks_;
+  Stamp last_stamp_ = 0;
+  bool is_alone_ = false;  // no other OS thread takes part in the launch
+  ClusterState alone_{1};
+  ClusterState* cluster_ = &alone_;
+  unsigned rank_ = 0;
+  unsigned first_thread_ = 0;  // in the cluster
   GridClocks grid_clocks_;
   std::uint32_t epoch_ = 0;
   std::uint32_t block_ = 0;
+  std::unique_lock<std::mutex> mbarrier_lock_;
 
   std::array<std::uint32_t, detail::kMaxWarps> live_{};
   std::array<std::uint32_t, detail::kMaxWarps> started_{};  // lanes that the warp has at all
@@ -120,8 +190,10 @@ class Checker final : public detail::BlockWatcher {
   std::array<Held, kMaxBlockThreads> held_;
 
   SiteCounts sites_;
+  CopyCounts copies_;
   RawSyncs syncs_;
   RawFindings findings_;
+  std::set<Place> places_;  // that marks point to
   std::uint64_t basic_blocks_ = 0;
   std::uint64_t basic_block_lanes_ = 0;
   std::uint64_t accesses_ = 0;
@@ -137,5 +209,7 @@ void Checker::find(FindingKind kind, const Place& at, const Place& other, Text&&
 
 // Of the calling OS thread, while it runs blocks of a watched launch; else null.
 extern constinit thread_local Checker* current_checker;
+// The same where it counts; else null.
+extern constinit thread_local Checker* counting_checker;
 
 }  // namespace rooftile::simt::checked

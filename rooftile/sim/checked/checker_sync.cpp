@@ -1,4 +1,4 @@
-// What orders the accesses of a block's threads: barriers, collectives, mbarriers, copies, atomics, fences.
+// What orders the accesses of a block's threads: barriers, collectives, the cluster, atomics, fences.
 #include <bit>
 
 #include "rooftile/sim/checked/checker.h"
@@ -10,8 +10,6 @@ using detail::WarpOp;
 
 namespace {
 
-std::uintptr_t as_number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
 bool is_shuffle(WarpOp op) {
   return op == WarpOp::shuffle_index || op == WarpOp::shuffle_up || op == WarpOp::shuffle_down ||
          op == WarpOp::shuffle_xor;
@@ -20,11 +18,10 @@ bool is_shuffle(WarpOp op) {
 }  // namespace
 
 void Checker::barrier_passed(std::source_location where) {
-  clocks_.pass_barrier();
+  const auto lock = cluster_->lock();
+  cluster_->clocks.pass_barrier(rank_);
   grid_clocks_.pass_barrier();
-  RawSync& sync = syncs_[{place_of(where), "__syncthreads"}];
-  ++sync.count;
-  sync.lanes += threads_;
+  count_sync(place_of(where), "__syncthreads", threads_);
 }
 
 void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, std::uint32_t lanes,
@@ -32,13 +29,12 @@ void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, st
   // Shuffles and votes order no memory accesses (CUDA C++ Programming Guide, warp vote and shuffle
   // functions).
   if (op == WarpOp::sync) {
-    clocks_.pass_collective(warp, lanes, lanes == live_[warp]);
+    const auto lock = cluster_->lock();
+    cluster_->clocks.pass_collective(first_thread_ / kLanesOfWarp + warp, lanes, lanes == live_[warp]);
     grid_clocks_.pass_collective(warp, lanes);
   }
   const char* name = op == WarpOp::sync ? "__syncwarp" : is_shuffle(op) ? "shuffle" : "vote";
-  RawSync& sync = syncs_[{place_of(where), name}];
-  ++sync.count;
-  sync.lanes += static_cast<std::uint64_t>(std::popcount(lanes));
+  count_sync(place_of(where), name, static_cast<std::uint64_t>(std::popcount(lanes)));
   if (!checks_ || !is_shuffle(op)) return;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
@@ -65,51 +61,26 @@ void Checker::thread_exited(const detail::ThreadRecord& thread) {
 }
 
 void Checker::grid_passed() {
-  clocks_.pass_barrier();
+  cluster_->clocks.pass_barrier(rank_);
   session_.reached_epoch(++epoch_);
 }
 
-void Checker::mbarrier_arrived(const void* mbarrier) {
-  clocks_.release(current_thread->linear, as_number(mbarrier), false);
+void Checker::cluster_arrived(std::uint32_t phase, bool relaxed) {
+  if (relaxed) return;
+  const auto lock = cluster_->lock();
+  ClusterState::Barrier& barrier = cluster_->barriers[phase % 2];
+  if (barrier.phase != phase) barrier = {phase, {}, nullptr};
+  LaneClocks::join(barrier.gathered, cluster_->clocks.knowledge(thread_id()));
+  barrier.grid = GridClocks::joined(barrier.grid, grid_clocks_.knowledge(current_thread->linear));
 }
 
-void Checker::mbarrier_passed(const void* mbarrier) {
-  clocks_.acquire(current_thread->linear, as_number(mbarrier), false);
-}
-
-void Checker::copy_issued(const void* target, std::size_t bytes, std::source_location where) {
-  const std::uintptr_t address = as_number(target);
-  if (!checks_) return;
-  std::size_t offset = address - dynamic_at_;
-  if (address - variables_at_ < variables_.block_bytes()) {
-    offset = kMaxDynamicSharedBytes + (address - variables_at_);
-  } else if (offset >= kMaxDynamicSharedBytes) {
-    return;
-  }
-  const unsigned thread = current_thread->linear;
-  Mark mark;
-  mark.stamp = clocks_.stamp(thread);
-  mark.thread = static_cast<std::uint16_t>(thread);
-  mark.write = true;
-  const Mark other = shadow_.conflict(offset, bytes, mark, clocks_);
-  if (other.bytes == 0) return;
-  find(FindingKind::race, place_of(where), place_of(other.pc), [&] {
-    return block_name() + ", thread " + thread_name(thread) + " starts a copy to shared memory that thread " +
-           thread_name(other.thread) + (other.write ? " wrote" : " read") +
-           " with no synchronisation between";
-  });
-}
-
-void Checker::copy_landed(const void* target, std::size_t bytes) {
-  const std::uintptr_t address = as_number(target);
-  if (!checks_) return;
-  if (address - variables_at_ < variables_.block_bytes()) {
-    shadow_.set_written(kMaxDynamicSharedBytes + (address - variables_at_), bytes);
-  } else if (address - dynamic_at_ < kMaxDynamicSharedBytes) {
-    shadow_.set_written(address - dynamic_at_, bytes);
-  } else if (KnownBuffer* buffer = session_.buffers.find(address, bytes); buffer != nullptr) {
-    buffer->set_written(address, bytes);
-  }
+void Checker::cluster_passed(std::uint32_t phase, std::source_location where) {
+  const auto lock = cluster_->lock();
+  count_sync(place_of(where), "cluster barrier", 1);
+  const ClusterState::Barrier& barrier = cluster_->barriers[phase % 2];
+  if (barrier.phase != phase) return;  // all arrived relaxed
+  cluster_->clocks.learn(thread_id(), barrier.gathered);
+  grid_clocks_.learn(current_thread->linear, barrier.grid);
 }
 
 bool Checker::is_disabled(std::source_location where) {
@@ -122,37 +93,46 @@ Checker::Order Checker::order_at(Order order, const void* pc) {
   return disabled ? Order::relaxed : order;
 }
 
+void Checker::count_sync(const Place& place, const char* name, std::uint64_t lanes) {
+  RawSync& sync = syncs_[{place, name}];
+  ++sync.count;
+  sync.lanes += lanes;
+}
+
 void Checker::before_atomic(std::uintptr_t address, Order order, bool writes, const void* pc) {
   order = order_at(order, pc);
-  const unsigned thread = current_thread->linear;
   const bool releases = order == Order::release || order == Order::both;
   if (writes) {
-    grid_clocks_.release(thread, address, !releases, releases ? clocks_.publish(thread) : BlockKnowledge{});
-    clocks_.release(thread, address, !releases);
+    const auto lock = cluster_->lock();
+    LaneClocks& clocks = cluster_->clocks;
+    const unsigned thread = thread_id();
+    grid_clocks_.release(current_thread->linear, address, !releases,
+                         releases ? clocks.publish(thread) : Published{});
+    clocks.release(thread, address, !releases);
   }
   if (order == Order::relaxed) return;
-  RawSync& sync = syncs_[{place_of(pc), order == Order::acquire   ? "acquire"
-                                        : order == Order::release ? "release"
-                                                                  : "acquire-release"}];
-  ++sync.count;
-  ++sync.lanes;
+  count_sync(place_of(pc),
+             order == Order::acquire   ? "acquire"
+             : order == Order::release ? "release"
+                                       : "acquire-release",
+             1);
 }
 
 void Checker::after_atomic(std::uintptr_t address, Order order, const void* pc) {
   order = order_at(order, pc);
   const bool relaxed = order != Order::acquire && order != Order::both;
-  clocks_.acquire(current_thread->linear, address, relaxed);
+  const auto lock = cluster_->lock();
+  cluster_->clocks.acquire(thread_id(), address, relaxed);
   grid_clocks_.acquire(current_thread->linear, address, relaxed);
 }
 
 void Checker::fence(const void* pc) {
   if (!session_.options.disabled.empty() && session_.is_disabled(place_of(pc))) return;
-  const unsigned thread = current_thread->linear;
-  grid_clocks_.fence(thread, clocks_.publish(thread));
-  clocks_.fence(thread);
-  RawSync& sync = syncs_[{place_of(pc), "fence"}];
-  ++sync.count;
-  ++sync.lanes;
+  const auto lock = cluster_->lock();
+  const unsigned thread = thread_id();
+  grid_clocks_.fence(current_thread->linear, cluster_->clocks.publish(thread));
+  cluster_->clocks.fence(thread);
+  count_sync(place_of(pc), "fence", 1);
 }
 
 }  // namespace rooftile::simt::checked

@@ -1,72 +1,90 @@
 #include "rooftile/sim/checked/global_shadow.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <new>
 
 namespace rooftile::simt::checked {
 namespace {
 
-bool is_ordered(const GlobalMark& earlier, const GlobalMark& now, const LaneClocks& lanes,
-                const GridClocks& grid) {
+bool is_ordered(const GlobalMark& earlier, const GlobalMark& now, const GlobalActor& actor) {
   if (earlier.epoch != now.epoch) return true;
-  if (earlier.block == now.block) return lanes.is_ordered(earlier.thread, earlier.stamp, now.thread);
-  return grid.is_ordered(earlier.block, earlier.thread, earlier.stamp, now.thread);
+  if (earlier.block == now.block || actor.lanes.has_block(earlier.block)) {
+    return actor.lanes.is_ordered(earlier.thread, earlier.stamp, actor.thread);
+  }
+  return actor.grid.is_ordered(earlier.block, earlier.thread, earlier.stamp, actor.local);
+}
+
+// The copy first: what was just written in parts is slow to read as a whole.
+void put(GlobalMark& place, const GlobalMark& mark, unsigned bytes) {
+  place = mark;
+  place.bytes = static_cast<std::uint8_t>(bytes & 0xfu);
 }
 
 // Replaces a mark that is ordered before, for who conflicts with that one conflicts with the new one as well;
 // else the older of the two.
-void keep(std::array<GlobalMark, 2>& marks, const GlobalMark& mark, const LaneClocks& lanes,
-          const GridClocks& grid) {
+void keep(std::array<GlobalMark, 2>& marks, const GlobalMark& mark, unsigned bytes,
+          const GlobalActor& actor) {
   for (GlobalMark& old : marks) {
-    const bool same_kind = (old.bytes & ~mark.bytes) == 0 && old.atomic == mark.atomic;
-    if (old.epoch != mark.epoch || (same_kind && is_ordered(old, mark, lanes, grid))) {
-      old = mark;
+    const bool same_kind = (old.bytes & ~bytes) == 0 && old.atomic == mark.atomic;
+    if (old.epoch != mark.epoch || (same_kind && is_ordered(old, mark, actor))) {
+      put(old, mark, bytes);
       return;
     }
   }
   marks[0] = marks[1];
-  marks[1] = mark;
+  put(marks[1], mark, bytes);
 }
 
 }  // namespace
 
-void GlobalShadow::Unmap::operator()(Cell* cells) const { munmap(static_cast<void*>(cells), bytes); }
-
 GlobalShadow::GlobalShadow(std::size_t bytes)
-    : cells_(nullptr, Unmap{(bytes / kWordBytes + 2) * sizeof(Cell)}) {
-  void* memory = mmap(nullptr, cells_.get_deleter().bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  cells_.reset(static_cast<Cell*>(memory));
-}
+    : memory_(take_shadow_memory((bytes / kWordBytes + 2) * (sizeof(Cell) + sizeof(Marks)))),
+      cells_(reinterpret_cast<Cell*>(memory_.get())),
+      reads_(reinterpret_cast<Marks*>(cells_ + bytes / kWordBytes + 2)) {}
 
-GlobalMark GlobalShadow::access(std::size_t offset, unsigned bytes, GlobalMark mark, const LaneClocks& lanes,
-                                const GridClocks& grid) {
-  GlobalMark conflict;
+GlobalVerdict GlobalShadow::access(std::size_t offset, std::size_t bytes, const GlobalMark& mark,
+                                   const GlobalActor& actor,
+                                   const std::function<bool(const GlobalMark&)>* is_fenced) {
+  GlobalVerdict verdict;
+  std::atomic_flag* lock = nullptr;
   const std::size_t end = offset + bytes;
   for (std::size_t word = offset / kWordBytes; word * kWordBytes < end; ++word) {
     const std::size_t first = std::max(offset, word * kWordBytes) - word * kWordBytes;
     const std::size_t last = std::min(end - word * kWordBytes, kWordBytes);
-    mark.bytes = static_cast<std::uint8_t>((1u << last) - (1u << first));
-    std::atomic_flag& lock = locks_[word / 16 % kLocks];
-    while (lock.test_and_set(std::memory_order_acquire)) {
+    const unsigned of_word = (1u << last) - (1u << first);
+    if (!actor.is_alone && (lock == nullptr || word % kLockedWords == 0)) {
+      if (lock != nullptr) lock->clear(std::memory_order_release);
+      lock = &locks_[word / kLockedWords % kLocks];
+      while (lock->test_and_set(std::memory_order_acquire)) {
+      }
     }
-    Cell& cell = cells_.get()[word];
+    Cell& cell = cells_[word];
     const auto judge = [&](const GlobalMark& earlier) {
-      if (earlier.epoch != mark.epoch || (earlier.bytes & mark.bytes) == 0) return;
-      if ((earlier.atomic && mark.atomic) || is_ordered(earlier, mark, lanes, grid)) return;
-      conflict = earlier;
+      if (earlier.epoch != mark.epoch || (earlier.bytes & of_word) == 0) return;
+      if (earlier.atomic && mark.atomic) return;
+      if (!is_ordered(earlier, mark, actor)) {
+        verdict.conflict = earlier;
+      } else if (is_fenced != nullptr && earlier.write && !is_agent(earlier.thread) &&
+                 !(*is_fenced)(earlier)) {
+        verdict.unfenced = earlier;
+      }
     };
-    for (const GlobalMark& earlier : cell.writes) judge(earlier);
-    if (mark.write) {
-      for (const GlobalMark& earlier : cell.reads) judge(earlier);
+    if (cell.write_epoch == mark.epoch) {
+      for (const GlobalMark& earlier : cell.writes) judge(earlier);
     }
-    keep(mark.write ? cell.writes : cell.reads, mark, lanes, grid);
-    lock.clear(std::memory_order_release);
+    if (mark.write && cell.read_epoch == mark.epoch) {
+      for (const GlobalMark& earlier : reads_[word]) judge(earlier);
+    }
+    Marks& own = mark.write ? cell.writes : reads_[word];
+    std::uint32_t& epoch = mark.write ? cell.write_epoch : cell.read_epoch;
+    if (epoch == mark.epoch) {
+      keep(own, mark, of_word, actor);
+    } else {
+      epoch = mark.epoch;
+      put(own[0], mark, of_word);
+    }
   }
-  return conflict;
+  if (lock != nullptr) lock->clear(std::memory_order_release);
+  return verdict;
 }
 
 }  // namespace rooftile::simt::checked

@@ -5,46 +5,66 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "rooftile/sim/checked/grid_clocks.h"
 #include "rooftile/sim/checked/lane_clocks.h"
 #include "rooftile/sim/checked/report.h"
+#include "rooftile/sim/checked/shadow_memory.h"
 
 namespace rooftile::simt::checked {
 
 struct GlobalMark {
-  const void* pc = nullptr;
+  const void* pc = nullptr;  // or a Place, where `placed` is set
   Stamp stamp = 0;
-  std::uint32_t block = 0;  // of the grid
-  std::uint32_t epoch = 0;  // of the session: launches and grid barriers; 0: no mark
-  std::uint16_t thread = 0;
-  std::uint8_t bytes = 0;  // of the word, as bits
+  std::uint32_t block = 0;     // of the grid; of a copy that issued it
+  std::uint32_t epoch = 0;     // of the program: launches and grid barriers; 0: no mark
+  std::uint16_t thread = 0;    // in the cluster, or an agent
+  std::uint8_t bytes : 4 = 0;  // of the word, as bits
   bool atomic : 1 = false;
   bool write : 1 = false;
+  bool placed : 1 = false;
+};
+
+// Who accesses: `thread` for LaneClocks, `local` for GridClocks; of a copy the thread that issued it.
+struct GlobalActor {
+  unsigned thread;
+  unsigned local;
+  const LaneClocks& lanes;
+  const GridClocks& grid;
+  bool is_alone;  // the launch has a single OS thread
+};
+
+struct GlobalVerdict {
+  GlobalMark conflict;  // epoch != 0: an unordered earlier access
+  GlobalMark unfenced;  // epoch != 0: a write that a bulk copy does not see
 };
 
 class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes);
 
-  // Takes note of an access and returns an unordered earlier one; its `epoch` is 0 where there is none.
-  // `mark.bytes` is filled in here. Several OS threads may call it.
-  GlobalMark access(std::size_t offset, unsigned bytes, GlobalMark mark, const LaneClocks& lanes,
-                    const GridClocks& grid);
+  // Takes note of an access and judges it; `mark` has no bytes yet. Several OS threads may call it,
+  // where `actor` says so.
+  GlobalVerdict access(std::size_t offset, std::size_t bytes, const GlobalMark& mark,
+                       const GlobalActor& actor,
+                       const std::function<bool(const GlobalMark&)>* is_fenced = nullptr);
 
  private:
   static constexpr std::size_t kWordBytes = 4;
   static constexpr std::size_t kLocks = 256;
-  struct Cell {
-    std::array<GlobalMark, 2> writes;
-    std::array<GlobalMark, 2> reads;
+  static constexpr std::size_t kLockedWords = 16;
+  using Marks = std::array<GlobalMark, 2>;
+  // A cache line. Most words of a launch are written once, or read alone: what was read stands apart.
+  struct alignas(64) Cell {
+    std::uint32_t write_epoch = 0;  // the latest: of another one, none of the marks counts
+    std::uint32_t read_epoch = 0;
+    Marks writes;
   };
-  struct Unmap {
-    std::size_t bytes;
-    void operator()(Cell* cells) const;
-  };
-  std::unique_ptr<Cell, Unmap> cells_;  // zero pages until they are touched
+  ShadowMemory memory_;
+  Cell* cells_;
+  Marks* reads_;  // of each cell
   std::array<std::atomic_flag, kLocks> locks_;
 };
 

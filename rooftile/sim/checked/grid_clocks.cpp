@@ -8,6 +8,7 @@ namespace {
 constexpr unsigned kWarpLanes = detail::kWarpLanes;
 
 bool is_covered(const BlockKnowledge& knowledge, unsigned thread, Stamp stamp) {
+  if (is_agent(thread)) return thread == knowledge.thread && stamp < knowledge.thread_stamp;
   if (stamp < knowledge.block_floor) return true;
   if (thread / kWarpLanes == knowledge.thread / kWarpLanes && stamp < knowledge.warp_floor) return true;
   return thread == knowledge.thread && stamp < knowledge.thread_stamp;
@@ -15,6 +16,9 @@ bool is_covered(const BlockKnowledge& knowledge, unsigned thread, Stamp stamp) {
 
 // Whether `a` says nothing that `b` does not.
 bool is_within(const BlockKnowledge& a, const BlockKnowledge& b) {
+  if (is_agent(a.thread) || is_agent(b.thread)) {
+    return a.thread == b.thread ? a.thread_stamp <= b.thread_stamp : a.thread_stamp == 0;
+  }
   if (a.block_floor > b.block_floor) return false;
   const Stamp most = std::max(a.warp_floor, a.thread_stamp);
   if (most <= b.block_floor) return true;
@@ -60,13 +64,12 @@ void ReleasedKnowledge::clear() {
   released_.clear();
 }
 
-void ReleasedKnowledge::release(std::uintptr_t address, const SharedKnowledge& known, std::uint32_t block,
-                                const BlockKnowledge& own) {
+void ReleasedKnowledge::release(std::uintptr_t address, const SharedKnowledge& known, const Published& own) {
   const std::scoped_lock lock(mutex_);
   SharedKnowledge& place = released_[address];
   auto all = place != nullptr ? std::make_shared<GridKnowledge>(*place) : std::make_shared<GridKnowledge>();
   if (known != nullptr && known != place) all->join(*known);
-  all->add(block, own);
+  for (const auto& [block, knowledge] : own) all->add(block, knowledge);
   place = std::move(all);
 }
 
@@ -76,8 +79,7 @@ SharedKnowledge ReleasedKnowledge::at(std::uintptr_t address) {
   return place == released_.end() ? nullptr : place->second;
 }
 
-void GridClocks::start_block(std::uint32_t block) {
-  block_ = block;
+void GridClocks::start_block() {
   of_block_ = nullptr;
   for (const unsigned thread : used_) of_thread_[thread] = {};
   used_.clear();
@@ -119,12 +121,12 @@ void GridClocks::pass_collective(unsigned warp, std::uint32_t lanes) {
   }
 }
 
-void GridClocks::release(unsigned thread, std::uintptr_t address, bool relaxed, const BlockKnowledge& own) {
+void GridClocks::release(unsigned thread, std::uintptr_t address, bool relaxed, const Published& own) {
   const OfThread& mine = of_thread_[thread];
   if (!relaxed) {
-    released_.release(address, joined(of_block_, mine.known), block_, own);
+    released_.release(address, joined(of_block_, mine.known), own);
   } else if (mine.has_fenced) {
-    released_.release(address, mine.fenced, block_, mine.fenced_own);
+    released_.release(address, mine.fenced, mine.fenced_own);
   }
 }
 
@@ -136,11 +138,17 @@ void GridClocks::acquire(unsigned thread, std::uintptr_t address, bool relaxed) 
   place = joined(place, released);
 }
 
-void GridClocks::fence(unsigned thread, const BlockKnowledge& own) {
+void GridClocks::learn(unsigned thread, const SharedKnowledge& knowledge) {
+  if (knowledge == nullptr) return;
+  SharedKnowledge& known = use(thread).known;
+  known = joined(known, knowledge);
+}
+
+void GridClocks::fence(unsigned thread, Published own) {
   OfThread& mine = use(thread);
   mine.known = joined(mine.known, mine.heard);
   mine.fenced = joined(of_block_, mine.known);
-  mine.fenced_own = own;
+  mine.fenced_own = std::move(own);
   mine.has_fenced = true;
 }
 

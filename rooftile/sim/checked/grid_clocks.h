@@ -33,8 +33,7 @@ using SharedKnowledge = std::shared_ptr<const GridKnowledge>;  // null: nothing
 class ReleasedKnowledge {
  public:
   void clear();
-  void release(std::uintptr_t address, const SharedKnowledge& known, std::uint32_t block,
-               const BlockKnowledge& own);
+  void release(std::uintptr_t address, const SharedKnowledge& known, const Published& own);
   [[nodiscard]] SharedKnowledge at(std::uintptr_t address);
 
  private:
@@ -42,33 +41,38 @@ class ReleasedKnowledge {
   std::unordered_map<std::uintptr_t, SharedKnowledge> released_;
 };
 
-// What the threads of one block know of others.
+// What the threads of one block know of others. `thread` is a number in the block; `earlier` one of
+// LaneClocks, and may be an agent.
 class GridClocks {
  public:
   explicit GridClocks(ReleasedKnowledge& released) : released_(released), of_thread_(kMaxBlockThreads) {}
 
-  void start_block(std::uint32_t block);
+  void start_block();
   [[nodiscard]] bool is_ordered(std::uint32_t block, unsigned earlier, Stamp stamp, unsigned thread) const;
 
   void pass_barrier();
   void pass_collective(unsigned warp, std::uint32_t lanes);
-  void release(unsigned thread, std::uintptr_t address, bool relaxed, const BlockKnowledge& own);
+  void release(unsigned thread, std::uintptr_t address, bool relaxed, const Published& own);
   void acquire(unsigned thread, std::uintptr_t address, bool relaxed);
-  void fence(unsigned thread, const BlockKnowledge& own);
+  void fence(unsigned thread, Published own);
+  // What goes from thread to thread through mbarriers and the cluster's barrier.
+  [[nodiscard]] SharedKnowledge knowledge(unsigned thread) const {
+    return joined(of_block_, of_thread_[thread].known);
+  }
+  void learn(unsigned thread, const SharedKnowledge& knowledge);
+  [[nodiscard]] static SharedKnowledge joined(const SharedKnowledge& a, const SharedKnowledge& b);
 
  private:
   struct OfThread {
     SharedKnowledge known;  // beyond its block's
     SharedKnowledge heard;  // by relaxed atomics, known after a fence
     SharedKnowledge fenced;
-    BlockKnowledge fenced_own;
+    Published fenced_own;
     bool has_fenced = false;
   };
-  [[nodiscard]] static SharedKnowledge joined(const SharedKnowledge& a, const SharedKnowledge& b);
   OfThread& use(unsigned thread);
 
   ReleasedKnowledge& released_;
-  std::uint32_t block_ = 0;
   SharedKnowledge of_block_;
   std::vector<OfThread> of_thread_;
   std::vector<unsigned> used_;  // threads whose entry holds something

@@ -92,6 +92,7 @@ void atomic_ends(const void* address, const void* pc) {
 // NOLINTBEGIN(bugprone-reserved-identifier): the compiler's names
 using rooftile::simt::checked::AccessKind;
 using rooftile::simt::checked::AtomicOperation;
+using rooftile::simt::checked::counting_checker;
 using rooftile::simt::checked::current_checker;
 using rooftile::simt::checked::on_access;
 using rooftile::simt::checked::running_checker;
@@ -194,8 +195,8 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void __sanitizer_cov_trace_pc() {
-  if (current_checker != nullptr) [[likely]]
-    current_checker->basic_block(__builtin_return_address(0), __builtin_frame_address(0));
+  if (counting_checker != nullptr) [[unlikely]]
+    counting_checker->basic_block(__builtin_return_address(0), __builtin_frame_address(0));
 }
 
 #if !ROOFTILE_SIM_ASAN  // that build has UBSan's own, and no checked kernels

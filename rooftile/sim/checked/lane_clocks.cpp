@@ -1,43 +1,68 @@
 #include "rooftile/sim/checked/lane_clocks.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace rooftile::simt::checked {
 
-void LaneClocks::start_block(unsigned threads) {
-  floor_ = ++now_;
-  threads_ = threads;
-  for (WarpClocks& warp : warps_) warp.partial = false;
-  released_.clear();
-  known_.clear();
-  heard_.clear();
-  fenced_.clear();
-  has_known_ = false;
-}
-
-Stamp LaneClocks::stamp(unsigned thread) const {
-  const WarpClocks& warp = warps_[thread / kWarpLanes];
-  const Stamp joined = std::max(floor_, warp.floor);
-  return warp.partial ? std::max(joined, warp.own[thread % kWarpLanes]) : joined;
-}
-
-bool LaneClocks::is_ordered(unsigned earlier, Stamp stamp, unsigned thread) const {
-  if (stamp < floor_ || earlier == thread) return true;
-  const unsigned warp_index = thread / kWarpLanes;
-  if (earlier / kWarpLanes == warp_index) {
-    const WarpClocks& warp = warps_[warp_index];
-    if (stamp < warp.floor) return true;
-    if (warp.partial && stamp < warp.seen[thread % kWarpLanes][earlier % kWarpLanes]) return true;
+void LaneClocks::start(unsigned blocks, unsigned block_threads, Stamp last) {
+  start_ = now_ = std::max(now_, last) + 1;
+  count_ = blocks;
+  stride_ = (block_threads + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
+  threads_ = blocks * stride_;
+  for (unsigned rank = 0; rank < blocks; ++rank) {
+    blocks_[rank].floor = start_;
+    blocks_[rank].known.clear();
   }
-  return has_known_ && !known_[thread].empty() && stamp < known_[thread][earlier];
+  if (warps_.size() < threads_ / kWarpLanes) warps_.resize(threads_ / kWarpLanes);
+  for (WarpClocks& warp : warps_) warp.partial = false;
+  has_known_ = false;
+  released_.clear();
 }
 
-void LaneClocks::pass_barrier() {
-  floor_ = ++now_;
-  for (WarpClocks& warp : warps_) warp.partial = false;
+bool LaneClocks::has_block(std::uint32_t block) const {
+  for (unsigned rank = 0; rank < count_; ++rank) {
+    if (blocks_[rank].number == block) return true;
+  }
+  return false;
+}
+
+bool LaneClocks::is_known(unsigned earlier, Stamp stamp, unsigned thread) const {
+  const OfBlock& block = blocks_[rank_of(thread)];
+  if (!is_agent(earlier) && rank_of(earlier) == rank_of(thread)) {
+    if (stamp < block.floor) return true;
+    if (earlier / kWarpLanes == thread / kWarpLanes) {
+      const WarpClocks& warp = warps_[thread / kWarpLanes];
+      if (stamp < warp.floor) return true;
+      if (warp.partial && stamp < warp.seen[thread % kWarpLanes][earlier % kWarpLanes]) return true;
+    }
+  }
+  if (!has_known_) return false;
+  const std::size_t at = slot(earlier);
+  if (at < block.known.size() && stamp < block.known[at]) return true;
+  return at < known_[thread].size() && stamp < known_[thread][at];
+}
+
+void LaneClocks::use_known() {
+  if (has_known_) return;
+  has_known_ = true;
+  for (std::vector<Clock>* clocks : {&known_, &heard_, &fenced_}) {
+    clocks->resize(std::max<std::size_t>(clocks->size(), threads_));
+    for (Clock& clock : *clocks) clock.clear();
+  }
+}
+
+void LaneClocks::pass_barrier(unsigned rank) {
+  OfBlock& block = blocks_[rank];
+  block.floor = ++now_;
+  const unsigned first = first_thread(rank);
+  for (unsigned warp = first / kWarpLanes; warp < (first + stride_) / kWarpLanes; ++warp) {
+    warps_[warp].partial = false;
+  }
   if (!has_known_) return;
-  for (Clock& clock : known_) clock.clear();
+  for (unsigned thread = first; thread < first + stride_; ++thread) {
+    join(block.known, known_[thread]);
+    known_[thread].clear();
+  }
 }
 
 void LaneClocks::use_partial(WarpClocks& warp) {
@@ -85,36 +110,78 @@ void LaneClocks::join(Clock& into, const Clock& from) {
   for (std::size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
-// What the thread knows of every thread. Its own later accesses are stamped above it.
-LaneClocks::Clock LaneClocks::clock_of(unsigned thread) {
-  if (!has_known_) {
-    has_known_ = true;
-    for (std::vector<Clock>* clocks : {&known_, &heard_, &fenced_}) clocks->assign(threads_, {});
-  }
+void LaneClocks::set(Clock& clock, unsigned id, Stamp stamp) const {
+  const std::size_t at = slot(id);
+  if (clock.size() <= at) clock.resize(at + 1);
+  clock[at] = std::max(clock[at], stamp);
+}
+
+LaneClocks::Clock LaneClocks::knowledge(unsigned thread) {
+  use_known();
   Clock clock = known_[thread];
-  clock.resize(threads_);
+  if (clock.size() < threads_) clock.resize(threads_);
+  const unsigned rank = rank_of(thread);
+  if (count_ > 1) {  // threads of the own block know its floor and what lies behind it anyway
+    join(clock, blocks_[rank].known);
+    for (unsigned other = first_thread(rank); other < first_thread(rank) + stride_; ++other) {
+      clock[other] = std::max(clock[other], blocks_[rank].floor);
+    }
+  }
   WarpClocks& warp = warps_[thread / kWarpLanes];
   use_partial(warp);
   const unsigned first = thread / kWarpLanes * kWarpLanes;
-  for (unsigned lane = 0; lane < kWarpLanes && first + lane < threads_; ++lane) {
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     clock[first + lane] = std::max({clock[first + lane], warp.floor, warp.seen[thread % kWarpLanes][lane]});
   }
-  const Stamp next = ++now_;
-  clock[thread] = next;
-  warp.own[thread % kWarpLanes] = next;
+  clock[thread] = mark_time(thread);
   return clock;
 }
 
-BlockKnowledge LaneClocks::publish(unsigned thread) {
+Stamp LaneClocks::mark_time(unsigned thread) {
   WarpClocks& warp = warps_[thread / kWarpLanes];
   use_partial(warp);
-  warp.own[thread % kWarpLanes] = ++now_;
-  return {floor_, warp.floor, now_, static_cast<std::uint16_t>(thread)};
+  return warp.own[thread % kWarpLanes] = ++now_;
+}
+
+void LaneClocks::learn(unsigned thread, const Clock& clock) {
+  if (clock.empty()) return;
+  use_known();
+  join(known_[thread], clock);
+}
+
+void LaneClocks::learn(unsigned thread, unsigned agent, Stamp stamp) {
+  use_known();
+  set(known_[thread], agent, stamp);
+}
+
+Published LaneClocks::publish(unsigned thread) {
+  const OfBlock& block = blocks_[rank_of(thread)];
+  const Stamp own = mark_time(thread);
+  Published all;
+  all.push_back({block.number,
+                 {block.floor, warps_[thread / kWarpLanes].floor, own, static_cast<std::uint16_t>(thread)}});
+  if (!has_known_) return all;
+  Clock known = block.known;
+  join(known, known_[thread]);
+  for (std::size_t at = 0; at < known.size(); ++at) {
+    const bool agent = at >= threads_;
+    if (known[at] == 0 || at == thread) continue;
+    if (!agent && rank_of(static_cast<unsigned>(at)) == rank_of(thread) && known[at] <= block.floor) continue;
+    const auto id = static_cast<unsigned>(agent ? kFirstAgent + (at - threads_) : at);
+    const BlockKnowledge entry{0, 0, known[at], static_cast<std::uint16_t>(id)};
+    if (!agent) {
+      all.push_back({blocks_[rank_of(id)].number, entry});
+      continue;
+    }
+    // Copies of several blocks may be waited for at one mbarrier.
+    for (unsigned rank = 0; rank < count_; ++rank) all.push_back({blocks_[rank].number, entry});
+  }
+  return all;
 }
 
 void LaneClocks::release(unsigned thread, std::uintptr_t address, bool relaxed) {
   if (!relaxed) {
-    join(released_[address], clock_of(thread));
+    join(released_[address], knowledge(thread));
   } else if (has_known_ && !fenced_[thread].empty()) {
     join(released_[address], fenced_[thread]);
   }
@@ -127,7 +194,7 @@ void LaneClocks::acquire(unsigned thread, std::uintptr_t address, bool relaxed) 
 }
 
 void LaneClocks::fence(unsigned thread) {
-  Clock clock = clock_of(thread);
+  Clock clock = knowledge(thread);
   join(known_[thread], heard_[thread]);
   join(clock, heard_[thread]);
   fenced_[thread] = std::move(clock);

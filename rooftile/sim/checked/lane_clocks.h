@@ -1,13 +1,22 @@
-// Happens-before among the threads of one block, by per-lane vector clocks.
+// Happens-before among the threads of one block, or of the blocks of one cluster, by vector clocks.
 //
-// A stamp is a time of the OS thread that runs the block; it grows at every synchronisation and over all of
+// Besides threads there are agents: asynchronous copies that are waited for together (at one mbarrier, or in
+// one thread's groups). An agent's access is marked with the time of its issue, and is ordered before who has
+// learned a later time of the agent.
+//
+// A stamp is a time of the OS threads that run the cluster; it grows at every synchronisation and over all of
 // its blocks, so that marks of earlier blocks are old by themselves. Most synchronisation joins a whole block
-// or a whole warp, and is one number (a floor: everything before it is known to all); only partial masks and
-// acquired releases need clocks lane by lane.
+// or a whole warp, and is one number (a floor: everything that its threads did before is known to all); only
+// partial masks, agents and what was acquired need clocks.
+//
+// Threads are numbered through the cluster: block by rank, each from a multiple of 32 on. Of a cluster of
+// several blocks, which are several OS threads, the caller locks.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -17,31 +26,72 @@ namespace rooftile::simt::checked {
 
 using Stamp = std::uint32_t;
 
+inline constexpr unsigned kMaxClusterBlocks = 16;
+inline constexpr unsigned kFirstAgent = kMaxClusterBlocks * kMaxBlockThreads;
+[[nodiscard]] constexpr bool is_agent(unsigned id) { return id >= kFirstAgent; }
+
 // What is known of one thread's releases: of its block, its warp, and itself the accesses below these stamps.
+// Of an agent, `thread_stamp` alone.
 struct BlockKnowledge {
   Stamp block_floor = 0;
   Stamp warp_floor = 0;
   Stamp thread_stamp = 0;
   std::uint16_t thread = 0;
 };
+// Of a block, by its number in the grid.
+using Published = std::vector<std::pair<std::uint32_t, BlockKnowledge>>;
 
 class LaneClocks {
  public:
-  void start_block(unsigned threads);
+  using Clock = std::vector<Stamp>;  // by slot: marks below are known; empty: none
 
-  // What an access of the thread is marked with now.
-  [[nodiscard]] Stamp stamp(unsigned thread) const;
-  // Marks below it are known to every thread of the block.
-  [[nodiscard]] Stamp floor() const { return floor_; }
-  // Whether an access of `earlier` with this stamp is ordered before what `thread` does now.
-  [[nodiscard]] bool is_ordered(unsigned earlier, Stamp stamp, unsigned thread) const;
+  // A cluster starts, of blocks with so many threads; stamps up to `last` are of the past.
+  void start(unsigned blocks, unsigned block_threads, Stamp last);
+  // The block's number in the grid; before its threads run.
+  void set_block(unsigned rank, std::uint32_t block) { blocks_[rank].number = block; }
+  [[nodiscard]] bool has_block(std::uint32_t block) const;
+  [[nodiscard]] std::uint32_t block_number(unsigned rank) const { return blocks_[rank].number; }
+  [[nodiscard]] unsigned stride() const { return stride_; }  // from block to block
+  [[nodiscard]] unsigned first_thread(unsigned rank) const { return rank * stride_; }
+  [[nodiscard]] unsigned rank_of(unsigned thread) const { return thread / stride_; }
 
-  void pass_barrier();
-  // `whole`: the lanes are all that have not exited.
+  // What an access of the thread is marked with now; of an agent: now().
+  [[nodiscard]] Stamp stamp(unsigned thread) const {
+    const WarpClocks& warp = warps_[thread / kWarpLanes];
+    const Stamp joined = std::max(blocks_[count_ == 1 ? 0 : rank_of(thread)].floor, warp.floor);
+    return warp.partial ? std::max(joined, warp.own[thread % kWarpLanes]) : joined;
+  }
+  [[nodiscard]] Stamp now() const { return now_; }
+  [[nodiscard]] Stamp advance() { return ++now_; }
+  // Whether an access of `earlier`, thread or agent, is ordered before what `thread` does now.
+  [[nodiscard]] bool is_ordered(unsigned earlier, Stamp stamp, unsigned thread) const {
+    if (stamp < start_ || earlier == thread) return true;
+    if (count_ == 1 && stamp < blocks_[0].floor && !is_agent(earlier)) return true;
+    return is_known(earlier, stamp, thread);
+  }
+  // Whether all of the thread's block know of it: a quick answer, which may be no.
+  [[nodiscard]] bool is_old(unsigned earlier, Stamp stamp, unsigned thread) const {
+    if (stamp < start_) return true;
+    return !is_agent(earlier) && stamp < blocks_[count_ == 1 ? 0 : rank_of(thread)].floor &&
+           (count_ == 1 || rank_of(earlier) == rank_of(thread));
+  }
+  // Marks of earlier clusters lie below it.
+  [[nodiscard]] Stamp start_stamp() const { return start_; }
+
+  void pass_barrier(unsigned rank);
+  // `whole`: the lanes are all that have not exited. The warp is numbered through the cluster.
   void pass_collective(unsigned warp, std::uint32_t lanes, bool whole);
 
-  // What a release of this thread tells other blocks; its accesses from now on are later.
-  [[nodiscard]] BlockKnowledge publish(unsigned thread);
+  // What a release of this thread tells other clusters; its accesses from now on are later.
+  [[nodiscard]] Published publish(unsigned thread);
+  // All that the thread knows and has done; its accesses from now on are later.
+  [[nodiscard]] Clock knowledge(unsigned thread);
+  void learn(unsigned thread, const Clock& clock);
+  void learn(unsigned thread, unsigned agent, Stamp stamp);
+  // The thread's accesses from now on are later than this time, and those before earlier.
+  Stamp mark_time(unsigned thread);
+  static void join(Clock& into, const Clock& from);
+  void set(Clock& clock, unsigned id, Stamp stamp) const;
 
   // Memory order through an atomic at this address; relaxed ones count together with a fence.
   void release(unsigned thread, std::uintptr_t address, bool relaxed);
@@ -49,8 +99,6 @@ class LaneClocks {
   void fence(unsigned thread);
 
  private:
-  using Clock = std::vector<Stamp>;  // per thread of the block: marks below are known; empty: none
-
   static constexpr unsigned kWarpLanes = detail::kWarpLanes;
   struct WarpClocks {
     Stamp floor = 0;
@@ -58,16 +106,27 @@ class LaneClocks {
     std::array<std::array<Stamp, kWarpLanes>, kWarpLanes> seen;  // [lane][other]
     std::array<Stamp, kWarpLanes> own;
   };
-  [[nodiscard]] Clock clock_of(unsigned thread);
-  void use_partial(WarpClocks& warp);
-  static void join(Clock& into, const Clock& from);
+  struct OfBlock {
+    std::uint32_t number = 0;
+    Stamp floor = 0;
+    Clock known;  // to all of its threads, beyond the floor
+  };
+  [[nodiscard]] std::size_t slot(unsigned id) const {
+    return is_agent(id) ? threads_ + (id - kFirstAgent) : id;
+  }
+  [[nodiscard]] bool is_known(unsigned earlier, Stamp stamp, unsigned thread) const;
+  static void use_partial(WarpClocks& warp);
+  void use_known();
 
   Stamp now_ = 1;
-  Stamp floor_ = 1;
-  unsigned threads_ = 0;
-  std::vector<WarpClocks> warps_ = std::vector<WarpClocks>(detail::kMaxWarps);
+  Stamp start_ = 1;
+  unsigned count_ = 1;  // blocks
+  unsigned stride_ = kMaxBlockThreads;
+  unsigned threads_ = 0;  // of all blocks, with the gaps between them
+  std::array<OfBlock, kMaxClusterBlocks> blocks_;
+  std::vector<WarpClocks> warps_;
 
-  // Rare: blocks that synchronise through memory.
+  // Rarer: threads that synchronise through memory, and agents.
   bool has_known_ = false;
   std::vector<Clock> known_;   // per thread: acquired
   std::vector<Clock> heard_;   // per thread: read by relaxed atomics, known after a fence

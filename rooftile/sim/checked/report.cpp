@@ -28,6 +28,8 @@ const char* to_string(AccessKind kind) {
       return "store";
     case AccessKind::atomic:
       return "atomic";
+    case AccessKind::async_copy:
+      return "async copy";
   }
   return "";
 }
@@ -52,6 +54,12 @@ const char* to_string(FindingKind kind) {
       return "uninitialised";
     case FindingKind::out_of_bounds:
       return "out_of_bounds";
+    case FindingKind::read_only_write:
+      return "read_only_write";
+    case FindingKind::missing_proxy_fence:
+      return "missing_proxy_fence";
+    case FindingKind::left_cluster:
+      return "left_cluster";
     case FindingKind::shuffle_source:
       return "shuffle_source";
     case FindingKind::divergent_barrier:
@@ -105,7 +113,9 @@ AccessCounts Report::total(MemorySpace space, AccessKind kind) const {
 
 AccessCounts Report::total() const {
   AccessCounts sum;
-  for (const LineAccesses& line : accesses) sum.add(line.counts);
+  for (const LineAccesses& line : accesses) {
+    if (line.kind != AccessKind::async_copy) sum.add(line.counts);
+  }
   return sum;
 }
 

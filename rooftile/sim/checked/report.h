@@ -17,7 +17,12 @@ struct SourceLine {
 };
 [[nodiscard]] std::string to_string(const SourceLine& line);  // "kernel.cu:41"
 
-enum class AccessKind : std::uint8_t { load, store, atomic };
+enum class AccessKind : std::uint8_t {
+  load,
+  store,
+  atomic,
+  async_copy,  // cp.async by warps; bulk copies and tiles by the copy, without lanes
+};
 [[nodiscard]] const char* to_string(AccessKind kind);
 enum class MemorySpace : std::uint8_t { global, shared, constant };
 [[nodiscard]] const char* to_string(MemorySpace space);
@@ -71,7 +76,10 @@ enum class FindingKind : std::uint8_t {
   race,
   uninitialised,
   out_of_bounds,
-  shuffle_source,  // a lane reads from one that has exited or is not in the mask
+  read_only_write,      // into an input
+  missing_proxy_fence,  // a bulk copy reads what a thread wrote without fence_proxy_async
+  left_cluster,         // a block returned while others used its shared memory
+  shuffle_source,       // a lane reads from one that has exited or is not in the mask
   divergent_barrier,
   deadlock,
   failure,  // any other end of a launch: an assertion, a trap, a misused collective
@@ -106,7 +114,7 @@ struct Report {
   std::uint64_t instrumented_accesses = 0;  // of kernels, local memory included
 
   [[nodiscard]] AccessCounts total(MemorySpace space, AccessKind kind) const;
-  [[nodiscard]] AccessCounts total() const;
+  [[nodiscard]] AccessCounts total() const;  // of what threads do: without asynchronous copies
   [[nodiscard]] double bytes_moved() const;  // to and from global memory
 };
 

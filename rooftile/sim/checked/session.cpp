@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "rooftile/sim/checked/checker.h"
+#include "rooftile/sim/checked/cluster_state.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/grid.h"
 
@@ -12,6 +13,7 @@ namespace rooftile::simt::checked {
 namespace {
 
 std::atomic<bool> g_session_open{false};
+std::uint32_t g_last_epoch = 0;  // of a session's launches, which belong to one thread
 
 // The executor's own words for how a launch ended.
 FindingKind kind_of_failure(std::string_view what) {
@@ -29,8 +31,11 @@ SessionState::~SessionState() = default;
 
 void SessionState::launch_started(const detail::GridRun& grid) {
   kernel_ = grid.kernel.kernel;
-  launch_epoch_ = ++last_epoch_;
+  launch_epoch_ = ++g_last_epoch;
   released.clear();
+  global_fences.clear();
+  const dim3& cluster = grid.shape.cluster;
+  cluster_ = std::make_unique<ClusterState>(cluster.x * cluster.y * cluster.z);
   auto known =
       std::find_if(kernels_.begin(), kernels_.end(), [&](const auto& k) { return k.first == kernel_; });
   if (known == kernels_.end()) {
@@ -51,7 +56,7 @@ detail::BlockWatcher* SessionState::enter(const detail::GridRun& grid, detail::B
     if (place == nullptr) place = std::make_unique<Checker>(*this, runner);
     checker = place.get();
   }
-  checker->bind(grid);
+  checker->bind(grid, cluster_->blocks > 1 ? cluster_.get() : nullptr);
   return checker;
 }
 
@@ -70,15 +75,9 @@ void SessionState::launch_failed(const std::string& what) {
   failures_.push_back({kind, lines_.kernel_name(kernel_), {}, {}, what, 1});
 }
 
-bool SessionState::is_shared_of_cluster(std::uintptr_t address) {
-  const std::scoped_lock lock(mutex_);
-  return std::any_of(checkers_.begin(), checkers_.end(),
-                     [&](const auto& entry) { return entry.second->owns_shared(address); });
-}
-
 void SessionState::reached_epoch(std::uint32_t epoch) {
   const std::scoped_lock lock(mutex_);
-  last_epoch_ = std::max(last_epoch_, epoch);
+  g_last_epoch = std::max(g_last_epoch, epoch);
 }
 
 SourceLine SessionState::line_of(const Place& place) {
@@ -93,21 +92,25 @@ bool SessionState::is_disabled(const Place& place) {
 }
 
 void SessionState::add_accesses(Report& report) {
+  const auto add = [&](const SourceLine& at, AccessKind kind, MemorySpace space, const AccessCounts& counts) {
+    auto same = std::find_if(report.accesses.begin(), report.accesses.end(), [&](const LineAccesses& line) {
+      return line.at == at && line.kind == kind && line.space == space;
+    });
+    if (same == report.accesses.end()) {
+      report.accesses.push_back({at, kind, space, {}});
+      same = report.accesses.end() - 1;
+    }
+    same->counts.add(counts);
+  };
   for (const auto& [runner, checker] : checkers_) {
     report.basic_blocks += checker->basic_blocks();
     report.basic_block_lanes += checker->basic_block_lanes();
     report.instrumented_accesses += checker->accesses();
     for (const Site& site : checker->sites().slots()) {
-      if (site.pc == nullptr) continue;
-      const SourceLine& at = lines_.line_of(site.pc);
-      auto same = std::find_if(report.accesses.begin(), report.accesses.end(), [&](const LineAccesses& line) {
-        return line.at == at && line.kind == site.kind && line.space == site.space;
-      });
-      if (same == report.accesses.end()) {
-        report.accesses.push_back({at, site.kind, site.space, {}});
-        same = report.accesses.end() - 1;
-      }
-      same->counts.add(site.counts);
+      if (site.pc != nullptr) add(lines_.line_of(site.pc), site.kind, site.space, site.counts);
+    }
+    for (const auto& [key, counts] : checker->copies()) {
+      add(line_of(key.first), AccessKind::async_copy, key.second, counts);
     }
   }
   std::sort(report.accesses.begin(), report.accesses.end(), [](const LineAccesses& a, const LineAccesses& b) {

@@ -24,7 +24,7 @@ struct SessionOptions {
   bool metrics = false;
   // Races, uninitialised reads, bounds.
   bool checks = true;
-  // Barriers and __syncwarps that are passed as if they were not there.
+  // Barriers, fences and waits that are passed as if they were not there.
   std::vector<SourceLine> disabled{};
 };
 
@@ -34,7 +34,7 @@ struct Buffer {
   const void* data = nullptr;
   std::size_t bytes = 0;
   bool initialised = false;  // at the start; kernels that write it initialise the rest
-  bool read_only = false;    // nobody writes it: no races to look for
+  bool read_only = false;    // a write is a finding; no races to look for
 };
 
 class SessionState;

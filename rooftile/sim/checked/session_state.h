@@ -12,6 +12,7 @@
 
 #include "rooftile/sim/checked/buffers.h"
 #include "rooftile/sim/checked/grid_clocks.h"
+#include "rooftile/sim/checked/proxy_fences.h"
 #include "rooftile/sim/checked/session.h"
 #include "rooftile/sim/checked/source_lines.h"
 #include "rooftile/sim/watcher.h"
@@ -19,6 +20,7 @@
 namespace rooftile::simt::checked {
 
 class Checker;
+struct ClusterState;
 
 // A place in a kernel: the instruction, or the line that an intrinsic was told.
 struct Place {
@@ -30,6 +32,10 @@ struct Place {
 [[nodiscard]] inline Place place_of(const void* pc) { return {pc, nullptr, 0}; }
 [[nodiscard]] inline Place place_of(std::source_location where) {
   return {nullptr, where.file_name(), where.line()};
+}
+// Of a mark, whose pointer is the instruction's or, `placed`, a kept Place.
+[[nodiscard]] inline Place place_of(const void* pc, bool placed) {
+  return placed ? *static_cast<const Place*>(pc) : place_of(pc);
 }
 
 // A finding before its lines are looked up.
@@ -59,14 +65,13 @@ class SessionState final : public detail::LaunchWatcher {
   const SessionOptions options;
   Buffers buffers;
   ReleasedKnowledge released;  // of the launch
-  // Accesses of different epochs are ordered: a launch, and each grid barrier in it, begins one.
+  ProxyFences global_fences;   // of the launch
+  // Accesses of different epochs are ordered: a launch, and each grid barrier in it, begins one. Sessions
+  // never share one.
   [[nodiscard]] std::uint32_t launch_epoch() const { return launch_epoch_; }
   void reached_epoch(std::uint32_t epoch);
-  // Whether a barrier or fence stands at a line that the options disable.
+  // Whether a barrier, fence or wait stands at a line that the options disable.
   [[nodiscard]] bool is_disabled(const Place& place);
-
-  // Shared memory of any block that is being run.
-  [[nodiscard]] bool is_shared_of_cluster(std::uintptr_t address);
 
   [[nodiscard]] Report report();
 
@@ -79,10 +84,10 @@ class SessionState final : public detail::LaunchWatcher {
   std::mutex mutex_;
   SourceLines lines_;
   std::map<detail::BlockRunner*, std::unique_ptr<Checker>> checkers_;
+  std::unique_ptr<ClusterState> cluster_;  // of a launch with clusters
   std::vector<std::pair<const void*, KernelRuns>> kernels_;
   const void* kernel_ = nullptr;  // that runs
   std::uint32_t launch_epoch_ = 0;
-  std::uint32_t last_epoch_ = 0;
   std::vector<Finding> failures_;
 };
 

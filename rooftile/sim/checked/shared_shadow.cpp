@@ -17,13 +17,11 @@ SharedShadow::SharedShadow(std::size_t bytes)
   cells_.reset(static_cast<Cell*>(memory));
 }
 
-void SharedShadow::find_conflict(const Cell& cell, const Mark& mark, const LaneClocks& clocks,
-                                 SharedVerdict& verdict) {
+inline void SharedShadow::find_conflict(const Cell& cell, const Mark& mark, unsigned bytes, unsigned thread,
+                                        const LaneClocks& clocks, SharedVerdict& verdict) {
   const auto judge = [&](const Mark& earlier) {
-    if (earlier.stamp < clocks.floor() || (earlier.bytes & mark.bytes) == 0) return;
-    if (earlier.atomic && mark.atomic) return;
-    if (clocks.is_ordered(earlier.thread, earlier.stamp, mark.thread)) return;
-    verdict.conflict = earlier;
+    if ((earlier.bytes & bytes) == 0 || (earlier.atomic && mark.atomic)) return;
+    if (!clocks.is_ordered(earlier.thread, earlier.stamp, thread)) verdict.conflict = earlier;
   };
   for (const Mark& earlier : cell.writes) judge(earlier);
   if (!mark.write) return;
@@ -33,51 +31,54 @@ void SharedShadow::find_conflict(const Cell& cell, const Mark& mark, const LaneC
 // Replaces the thread's own mark, or one that is ordered before (who conflicts with that one conflicts with
 // the new one as well); else takes turns.
 template <std::size_t kMarks>
-void SharedShadow::keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark& mark,
-                        const LaneClocks& clocks) {
+void SharedShadow::keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark& mark, unsigned bytes,
+                        unsigned thread, const LaneClocks& clocks) {
+  // The copy first: what was just written in parts is slow to read as a whole.
+  const auto put = [&](Mark& place) {
+    place = mark;
+    place.bytes = static_cast<std::uint8_t>(bytes & 0xfu);
+  };
   for (Mark& old : marks) {
-    if (old.stamp < clocks.floor() || ((old.bytes & ~mark.bytes) == 0 && old.atomic == mark.atomic &&
-                                       clocks.is_ordered(old.thread, old.stamp, mark.thread))) {
-      old = mark;
+    if (clocks.is_old(old.thread, old.stamp, thread) ||
+        ((old.bytes & ~bytes) == 0 && old.atomic == mark.atomic &&
+         clocks.is_ordered(old.thread, old.stamp, thread))) {
+      put(old);
       return;
     }
   }
-  marks[++cell.victim % kMarks] = mark;
+  put(marks[++cell.victim % kMarks]);
 }
 
-SharedVerdict SharedShadow::access(std::size_t offset, unsigned bytes, Mark mark, bool reads,
-                                   const LaneClocks& clocks) {
+SharedVerdict SharedShadow::access(std::size_t offset, std::size_t bytes, const Mark& mark, bool reads,
+                                   unsigned thread, const LaneClocks& clocks, const IsFenced* is_fenced) {
   SharedVerdict verdict;
   const std::size_t end = offset + bytes;
   for (std::size_t word = offset / kWordBytes; word * kWordBytes < end && word < count_; ++word) {
     const std::size_t first = std::max(offset, word * kWordBytes) - word * kWordBytes;
     const std::size_t last = std::min(end - word * kWordBytes, kWordBytes);
-    mark.bytes = static_cast<std::uint8_t>((1u << last) - (1u << first));
+    const unsigned of_word = (1u << last) - (1u << first);
     Cell& cell = cells_.get()[word];
     if (cell.written_in != block_) {
       cell.written_in = block_;
       cell.written = 0;
     }
-    if (reads && (mark.bytes & ~cell.written) != 0) verdict.uninitialised = true;
-    find_conflict(cell, mark, clocks, verdict);
+    if (reads && (of_word & ~cell.written) != 0) verdict.uninitialised = true;
+    find_conflict(cell, mark, of_word, thread, clocks, verdict);
+    if (is_fenced != nullptr) {
+      for (const Mark& write : cell.writes) {
+        const bool concerns = write.stamp >= clocks.start_stamp() && (write.bytes & of_word) != 0 &&
+                              !is_agent(write.thread) && clocks.is_ordered(write.thread, write.stamp, thread);
+        if (concerns && !(*is_fenced)(write)) verdict.unfenced = write;
+      }
+    }
     if (mark.write) {
-      cell.written |= mark.bytes;
-      keep(cell.writes, cell, mark, clocks);
+      if (!is_agent(mark.thread)) cell.written = static_cast<std::uint8_t>(cell.written | of_word);
+      keep(cell.writes, cell, mark, of_word, thread, clocks);
     } else {
-      keep(cell.reads, cell, mark, clocks);
+      keep(cell.reads, cell, mark, of_word, thread, clocks);
     }
   }
   return verdict;
-}
-
-Mark SharedShadow::conflict(std::size_t offset, std::size_t bytes, Mark mark,
-                            const LaneClocks& clocks) const {
-  SharedVerdict verdict;
-  mark.bytes = 0xf;  // copies move whole words
-  for (std::size_t word = offset / kWordBytes; word * kWordBytes < offset + bytes && word < count_; ++word) {
-    find_conflict(cells_.get()[word], mark, clocks, verdict);
-  }
-  return verdict.conflict;
 }
 
 void SharedShadow::set_written(std::size_t offset, std::size_t bytes) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "rooftile/sim/checked/lane_clocks.h"
@@ -14,31 +15,35 @@ namespace rooftile::simt::checked {
 
 // One access to a word.
 struct Mark {
-  const void* pc = nullptr;
+  const void* pc = nullptr;  // or a Place, where `placed` is set
   Stamp stamp = 0;
-  std::uint16_t thread = 0;
-  std::uint8_t bytes = 0;  // of the word, as bits
-  bool atomic = false;
-  bool write = false;
+  std::uint16_t thread = 0;    // or an agent
+  std::uint8_t bytes : 4 = 0;  // of the word, as bits
+  bool atomic : 1 = false;
+  bool write : 1 = false;
+  bool placed : 1 = false;
 };
+static_assert(sizeof(Mark) == 16, "six of them are looked at with every access");
+
+// Whether a thread's write, which is ordered before a bulk copy that reads it, is seen by that copy.
+using IsFenced = std::function<bool(const Mark&)>;
 
 struct SharedVerdict {
-  Mark conflict;               // bytes != 0: an unordered access, the first that was found
-  bool uninitialised = false;  // a byte is read that no thread of this block has written
+  Mark conflict;               // bytes != 0: an unordered access, the last that was found
+  Mark unfenced;               // bytes != 0: a write that a bulk copy does not see
+  bool uninitialised = false;  // a byte is read that nobody has written since the block started
 };
 
 class SharedShadow {
  public:
   explicit SharedShadow(std::size_t bytes);
 
-  void start_block() { ++block_; }
-  // Takes note of an access of up to 16 bytes and judges it; `mark.bytes` is filled in here.
-  SharedVerdict access(std::size_t offset, unsigned bytes, Mark mark, bool reads, const LaneClocks& clocks);
-
-  // An access to these bytes that is not ordered before `mark`; its `bytes` are 0 where there is none.
-  [[nodiscard]] Mark conflict(std::size_t offset, std::size_t bytes, Mark mark,
-                              const LaneClocks& clocks) const;
-  // By an asynchronous copy.
+  void start_block() { ++block_; }  // what others write into it is of this block from now on
+  // Takes note of an access and judges it as one of `thread`, which for a copy issued it; `mark` has no bytes
+  // yet. What a copy writes is not there before set_written().
+  SharedVerdict access(std::size_t offset, std::size_t bytes, const Mark& mark, bool reads, unsigned thread,
+                       const LaneClocks& clocks, const IsFenced* is_fenced = nullptr);
+  // By an asynchronous copy that has landed.
   void set_written(std::size_t offset, std::size_t bytes);
 
  private:
@@ -52,10 +57,11 @@ class SharedShadow {
     std::uint8_t written = 0;      // bytes, as bits
     std::uint8_t victim = 0;
   };
-  static void find_conflict(const Cell& cell, const Mark& mark, const LaneClocks& clocks,
-                            SharedVerdict& verdict);
+  static void find_conflict(const Cell& cell, const Mark& mark, unsigned bytes, unsigned thread,
+                            const LaneClocks& clocks, SharedVerdict& verdict);
   template <std::size_t kMarks>
-  static void keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark& mark, const LaneClocks& clocks);
+  static void keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark& mark, unsigned bytes,
+                   unsigned thread, const LaneClocks& clocks);
 
   struct Unmap {
     std::size_t bytes;
