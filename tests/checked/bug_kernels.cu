@@ -77,6 +77,9 @@ __global__ void bug_kernel(Bug bug, const int* g_in, int* g_out, unsigned* g_fla
     case Bug::static_shared_behind:
       s_values[t + g_in[0]] = t;  // BUG static_shared_behind
       break;
+    case Bug::input_written:
+      const_cast<int*>(g_in)[t] = 1;  // BUG input_written
+      break;
     case Bug::divergent_barrier:
       if (t < 32) {
         __syncthreads();

@@ -4,6 +4,7 @@
 #include "rooftile/device/last_block.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/poll.h"
+#include "rooftile/device/sm90a/mbarrier.h"
 #include "tests/checked/kernels.h"
 
 namespace rooftile::ROOFTILE_TARGET::checked_tests {
@@ -39,6 +40,33 @@ __global__ void chain_kernel(Handover kind, int* g_values, unsigned* g_flags, in
   }
 }
 
+// The same by mbarriers: thread 40 hears, and tells its block; the block's threads tell thread 32, which
+// tells the next block.
+__global__ void mbarrier_chain_kernel(Handover, int* g_values, unsigned* g_flags, int* g_out) {
+  __shared__ Mbarrier s_heard;
+  __shared__ Mbarrier s_written;
+  const int t = static_cast<int>(threadIdx.x);
+  const int b = static_cast<int>(blockIdx.x);
+  if (t == 0) {
+    mbarrier_init(&s_heard, 1);
+    mbarrier_init(&s_written, kBlock);
+    fence_mbarrier_init();
+  }
+  __syncthreads();  // the barriers are initialised
+  if (t == 40) {
+    while (b > 0 && ld_acquire(&g_flags[b - 1]) == 0u) spin_hint();
+    mbarrier_arrive(&s_heard);
+  }
+  mbarrier_wait(&s_heard, 0);
+  g_out[b * kBlock + t] = b > 0 ? g_values[(b - 1) * kBlock + t] : 0;
+  g_values[b * kBlock + t] = b * kBlock + t;
+  mbarrier_arrive(&s_written);
+  if (t == 32) {
+    mbarrier_wait(&s_written, 0);
+    st_release(&g_flags[b], 1u);
+  }
+}
+
 __global__ void ticket_kernel(Handover kind, int* g_values, unsigned* g_flags, int* g_out) {
   const unsigned blocks = gridDim.x;
   if (threadIdx.x == 0) g_values[blockIdx.x] = static_cast<int>(blockIdx.x);
@@ -58,6 +86,9 @@ Status run_handover(StreamRef stream, Handover kind, unsigned blocks, int* g_val
                     int* g_out) {
   const LaunchConfig config{.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream};
   const bool ticket = kind == Handover::ticket || kind == Handover::plain_ticket;
+  if (kind == Handover::through_mbarrier) {
+    return launch(mbarrier_chain_kernel, config, kind, g_values, g_flags, g_out);
+  }
   return launch(ticket ? ticket_kernel : chain_kernel, config, kind, g_values, g_flags, g_out);
 }
 

@@ -45,7 +45,8 @@ TEST_P(Handovers, AreJudged) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Handovers,
     ::testing::Combine(
-        ::testing::Values(Expected{Handover::release_acquire, false}, Expected{Handover::relaxed_flag, true},
+        ::testing::Values(Expected{Handover::release_acquire, false},
+                          Expected{Handover::through_mbarrier, false}, Expected{Handover::relaxed_flag, true},
                           Expected{Handover::fences, false}, Expected{Handover::missing_fence, true},
                           Expected{Handover::ticket, false}, Expected{Handover::plain_ticket, true}),
         ::testing::Values(simt::LaneOrder::forward, simt::LaneOrder::reversed, simt::LaneOrder::random),

@@ -42,6 +42,7 @@ enum class Bug {
   global_write_in_front,
   dynamic_shared_behind,
   static_shared_behind,
+  input_written,
   divergent_barrier,
   exited_lane,
   deadlock,
@@ -49,9 +50,66 @@ enum class Bug {
 };
 Status run_bug(StreamRef stream, Bug bug, const int* g_in, int* g_out, unsigned* g_flag);
 
+// Asynchronous copies of a block of 64, each kernel's bugs behind its right form. g_in and g_out hold 64
+// values.
+enum class CopyBug {
+  none_cp_async,
+  cp_async_not_waited,
+  cp_async_without_barrier,
+  cp_async_refilled_early,
+  cp_async_newest_group,
+  none_bulk_load,
+  none_global_written,
+  mbarrier_not_announced,
+  global_written_without_fence,
+  bulk_load_behind,
+  bulk_load_uninitialised,
+  bulk_load_not_waited,
+  bulk_load_refilled_early,
+  none_bulk_store,
+  store_uninitialised,
+  store_without_fence,
+  fence_behind_barrier,
+  store_overwritten,
+  store_read_back_early,
+  none_phases,
+  phase_not_complete,
+  mbarrier_never_complete,
+};
+Status run_copy_bug(StreamRef stream, CopyBug bug, const int* g_in, int* g_out);
+
+// Clusters of two blocks of 64. g_in holds 64 values, g_out 64 for each block.
+enum class ClusterBug {
+  none_exchange,
+  remote_uninitialised,
+  remote_read_early,
+  remote_written_by_two,
+  global_not_ordered,
+  left_early,
+  left_between,
+  none_remote_arrive,
+  none_bulk_send,
+  bulk_send_not_waited,
+  bulk_send_overwritten,
+  bulk_send_without_fence,
+  none_store_async,
+  store_async_not_waited,
+  none_multicast,
+  multicast_not_waited,
+};
+Status run_cluster_bug(StreamRef stream, ClusterBug bug, unsigned clusters, const int* g_in, int* g_out);
+
 // Blocks that hand values to each other through global memory: block b writes g_values[b], tells so by
 // g_flags, and the last one (or the next) reads. `right` or with what orders the two left out.
-enum class Handover { release_acquire, relaxed_flag, fences, missing_fence, ticket, plain_ticket };
+enum class Handover {
+  release_acquire,
+  through_mbarrier,
+  relaxed_flag,
+  fences,
+  missing_fence,
+  ticket,
+  plain_ticket
+};
 Status run_handover(StreamRef stream, Handover kind, unsigned blocks, int* g_values, unsigned* g_flags,
                     int* g_out);
 

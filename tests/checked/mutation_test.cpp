@@ -1,6 +1,6 @@
-// The mutation test: every barrier, __syncwarp, fence, acquire and release of every rung is left out at run
-// time, one at a time; each mutant must be reported. Equivalent mutants stand in equivalent_mutants.txt, each
-// with its proof.
+// The mutation test: every barrier, __syncwarp, fence, acquire, release and wait for copies of every rung is
+// left out at run time, one at a time; each mutant must be reported. Equivalent mutants stand in
+// equivalent_mutants.txt, each with its proof.
 #include <fmt/format.h>
 
 #include <algorithm>
