@@ -43,11 +43,18 @@ Json totals_json(const Simulation& simulation) {
           {"basic_block_lanes", report.basic_block_lanes}};
 }
 
+// "global_load", "shared_async_copy"
+std::string kind_name(const LineAccesses& line) {
+  std::string name = fmt::format("{}_{}", to_string(line.space), to_string(line.kind));
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
 Json access_json(const LineAccesses& line) {
   const AccessCounts& c = line.counts;
   Json json = {{"file", line.at.file},
                {"line", line.at.line},
-               {"kind", fmt::format("{}_{}", to_string(line.space), to_string(line.kind))},
+               {"kind", kind_name(line)},
                {"requests", c.requests},
                {"active_lanes_per_request", c.lanes_per_request()},
                {"bytes_per_lane", c.lane_bytes},
@@ -55,6 +62,7 @@ Json access_json(const LineAccesses& line) {
   if (line.space != MemorySpace::global) {
     json["conflict_degree"] = c.conflict_degree();
     json["worst_conflict_degree"] = c.worst_conflict;
+    json["wavefronts"] = c.wavefronts;
   } else {
     json["sectors_per_request"] = c.sectors_per_request();
     json["ideal_sectors_per_request"] = c.ideal_sectors_per_request();

@@ -29,6 +29,9 @@ constexpr int kBankRow = 128;  // bytes: 32 banks of 4
 
 std::string decimal(double value) { return fmt::format("{:.4g}", value); }
 
+// Bulk copies and tiles are requests of their own, without lanes.
+bool has_lanes(const AccessCounts& counts) { return counts.lanes > 0; }
+
 std::string global_meaning(const LineAccesses& line) {
   const AccessCounts& counts = line.counts;
   const double sectors = counts.sectors_per_request();
@@ -36,10 +39,12 @@ std::string global_meaning(const LineAccesses& line) {
   if (sectors <= kNoticeable * ideal) return "";
   const bool store = line.kind == AccessKind::store;
   std::string text = fmt::format("{} touch {} sectors per request where {} would do",
-                                 line.kind == AccessKind::load ? "loads"
-                                 : store                       ? "stores"
-                                                               : "atomics",
+                                 line.kind == AccessKind::load         ? "loads"
+                                 : store                               ? "stores"
+                                 : line.kind == AccessKind::async_copy ? "copies"
+                                                                       : "atomics",
                                  decimal(sectors), decimal(ideal));
+  if (!has_lanes(counts)) return text + ": rows that start or end within a sector";
   if (!counts.lane_stride) return text + ": the lanes of a warp go to places that are not in a row";
   const std::int64_t stride = std::abs(*counts.lane_stride);
   if (stride <= counts.lane_bytes) return text + ": the warp's first byte is no multiple of 32";
@@ -70,6 +75,7 @@ std::string constant_meaning(const AccessCounts& counts) {
 }
 
 std::string lanes_meaning(const AccessCounts& counts) {
+  if (!has_lanes(counts)) return "";
   if (counts.lanes == counts.requests) return "one lane of 32";
   const double lanes = counts.lanes_per_request();
   if (lanes > kMostLanes) return "";
@@ -85,6 +91,7 @@ double wasted_accesses(const LineAccesses& line) {
 }
 
 double idle_lanes(const LineAccesses& line) {
+  if (!has_lanes(line.counts)) return 0;
   return kWarpLanes * static_cast<double>(line.counts.requests) - static_cast<double>(line.counts.lanes);
 }
 
@@ -115,15 +122,18 @@ void add_access(TextTable& table, const Report& report, const LineAccesses& line
   table.add_row({{worst ? "!" : "", Colour::red},
                  {fmt::format("{} {}", to_string(line.space), to_string(line.kind))},
                  {fmt::format("{}", c.requests)},
-                 {decimal(c.lanes_per_request())},
+                 {has_lanes(c) ? decimal(c.lanes_per_request()) : "-"},
                  {global ? fmt::format("{} ({})", decimal(c.sectors_per_request()),
                                        decimal(c.ideal_sectors_per_request()))
                          : "-"},
                  {global ? "-" : fmt::format("{} ({})", decimal(c.conflict_degree()), c.worst_conflict)},
-                 {meaning.empty() ? (global ? "coalesced" : "no conflict") : meaning, worst ? Colour::red
-                                                                                      : meaning.empty()
-                                                                                          ? Colour::green
-                                                                                          : Colour::none}});
+                 {meaning.empty() ? (!global        ? "no conflict"
+                                     : has_lanes(c) ? "coalesced"
+                                                    : "whole sectors")
+                                  : meaning,
+                  worst             ? Colour::red
+                  : meaning.empty() ? Colour::green
+                                    : Colour::none}});
 }
 
 std::string access_table(const Report& report, int width, bool colour) {
@@ -159,7 +169,8 @@ std::string title(const Simulation& simulation) {
 std::string per_request(const Report& report, AccessKind kind) {
   const AccessCounts counts = report.total(MemorySpace::global, kind);
   if (counts.requests == 0) return "";
-  return fmt::format("{}s {} sectors per request ({} would do); ", to_string(kind),
+  return fmt::format("{} {} sectors per request ({} would do); ",
+                     kind == AccessKind::async_copy ? "async copies" : std::string(to_string(kind)) + "s",
                      decimal(counts.sectors_per_request()), decimal(counts.ideal_sectors_per_request()));
 }
 
@@ -169,6 +180,7 @@ std::vector<std::string> summary(const Simulation& simulation) {
   std::vector<std::string> lines;
   std::string global = "global memory: " + per_request(report, AccessKind::load) +
                        per_request(report, AccessKind::store) + per_request(report, AccessKind::atomic) +
+                       per_request(report, AccessKind::async_copy) +
                        fmt::format("{} moved, the algorithm needs {}", format_bytes(moved),
                                    format_bytes(simulation.bytes_needed));
   if (simulation.bytes_needed > 0)
@@ -183,6 +195,11 @@ std::vector<std::string> summary(const Simulation& simulation) {
                     "(worst {})",
                     loads.requests, decimal(loads.conflict_degree()), loads.worst_conflict, stores.requests,
                     decimal(stores.conflict_degree()), stores.worst_conflict));
+  }
+  const AccessCounts copies = report.total(MemorySpace::shared, AccessKind::async_copy);
+  if (copies.requests > 0) {
+    lines.push_back(fmt::format("shared memory: {} requests of asynchronous copies, {} passes of the banks",
+                                copies.requests, copies.wavefronts));
   }
   const double block_lanes = report.basic_blocks == 0 ? 0.0
                                                       : static_cast<double>(report.basic_block_lanes) /
