@@ -232,7 +232,8 @@ std::vector<RungRow> full_rungs() {
            "no loop over tiles, no unaligned head, one block per SM at most; the other warps leave early",
        .supports = erase<ReduceArgs>(&supports_wave),
        .workspace = erase<ReduceArgs>(&wave_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_wave)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_wave),
+       .expects = {{"global_load_sectors_per_request", 15.8, 16}, {"bytes_moved_over_needed", 1, 1.01}}},
       {.id = "warp_per_row",
        .idea = "Short rows need no block: a warp takes one with eight loads per lane in flight and one "
                "butterfly.",
@@ -247,7 +248,8 @@ std::vector<RungRow> full_rungs() {
        .change = "an accumulator per column of a lane's vector; the reduced axis is split over blocks",
        .supports = erase<ReduceArgs>(&supports_columns),
        .workspace = erase<ReduceArgs>(&columns_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, column_tiles)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, column_tiles),
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.1}}},
       {.id = "strided_gather",
        .idea =
            "Addresses computed from the index serve any strides, a thread per output where there are many.",
@@ -265,7 +267,8 @@ std::vector<RungRow> full_rungs() {
        .arch = {.minimum = 90, .exact = true},
        .supports = erase<ReduceArgs>(&supports_all),
        .workspace = erase<ReduceArgs>(&ring_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, bulk_ring)},
+       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, bulk_ring),
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.01}}},
   };
 }
 

@@ -166,7 +166,8 @@ std::vector<RungRow> tile_rungs() {
        .source = "PTX ISA, cp.async.bulk.tensor",
        .arch = {.minimum = 90, .exact = true},
        .supports = erase<TransposeArgs>(&supports_tensor_maps),
-       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, tma)},
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, tma),
+       .expects = {{"shared_store_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1}}},
       {.id = "element_tiles",
        .idea =
            "Rows that start anywhere: items move one by one, but many of a thread are on the way at once.",
