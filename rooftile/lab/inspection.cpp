@@ -135,6 +135,7 @@ Result<Inspection> inspect(const Registry& registry, const OperatorDescriptor& o
   Inspection inspection;
   inspection.operator_name = op.name;
   inspection.rung = rung;
+  inspection.wrong_on_purpose = row.wrong_on_purpose;
   inspection.the_case = std::move(plan.the_case);
   inspection.other_case = plan.other_case;
   inspection.arch = target.arch;

@@ -27,6 +27,7 @@ struct InspectedKernel {
 struct Inspection {
   std::string operator_name;
   std::string rung;
+  std::string wrong_on_purpose;  // the row's: what is wrong with the rung; empty: it is right
   Case the_case;
   bool other_case = false;  // in place of the default one, which the rung does not serve
   GpuArch arch;

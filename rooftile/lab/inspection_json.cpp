@@ -119,6 +119,7 @@ Json inspection_object(const Inspection& inspection) {
 Json head_of(const Inspection& inspection, const std::string& command) {
   return {{"schema", kSchema},
           {"kernel", fmt::format("{}/{}", inspection.operator_name, inspection.rung)},
+          {"wrong_on_purpose", inspection.wrong_on_purpose},
           {"command", command},
           {"commit", fmt::format("{}{}", build_info().commit, build_info().dirty ? "-dirty" : "")}};
 }

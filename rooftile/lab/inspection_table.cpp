@@ -189,6 +189,8 @@ std::string inspection_table(const Inspection& inspection, int width, bool colou
             Colour::bold);
   if (!inspection.source.empty())
     page.line(fmt::format("{}, compiled by {}", inspection.source, inspection.compiler), Colour::dim);
+  if (!inspection.wrong_on_purpose.empty())
+    page.line("wrong on purpose: " + inspection.wrong_on_purpose, Colour::red);
   if (inspection.other_case)
     page.line("another case than the operator's default, which this rung does not serve", Colour::dim);
   if (inspection.kernels.empty()) page.line("this case launches nothing");

@@ -179,6 +179,15 @@ TEST_F(InspectCommand, WithoutACompilerShowsTheLaunch) {
   EXPECT_EQ(json["missing"].size(), 1u);
 }
 
+// Nobody may run it; its launch and its code are there to be seen.
+TEST_F(InspectCommand, LooksAtARungThatIsWrongOnPurpose) {
+  set("PATH", path("bin"));
+  const Outcome outcome = run({"inspect", "access_count/unguarded", "--registers", "26"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("wrong on purpose: a race"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("unguarded_kernel"), std::string::npos) << outcome.out;
+}
+
 TEST_F(InspectCommand, SaysWhatACompilerSays) {
   stand_in("nvcc",
            "echo 'release 11.8, V11.8.89'; [ \"$1\" = --version ] && exit\n"
