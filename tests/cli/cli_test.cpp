@@ -30,9 +30,8 @@ class Cli : public CliTest {
 };
 
 TEST_F(Cli, HelpHasExamples) {
-  for (const std::string command :
-       {"list", "show", "ladder", "run", "verify", "sim", "inspect", "profile", "device", "calibrate",
-        "table"}) {
+  for (const std::string command : {"list", "show", "ladder", "run", "verify", "sim", "inspect", "profile",
+                                    "device", "calibrate", "table"}) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("rooftile " + command), std::string::npos) << outcome.out;
