@@ -268,7 +268,7 @@ TEST_F(Cli, VerifyTakesASampleOfTheCases) {
   };
   const int all = checks("1");
   ASSERT_GT(all, 20);
-  EXPECT_NEAR(checks("10"), all / 10, 3);
+  EXPECT_NEAR(checks("10"), all / 10.0, 3);
 }
 
 TEST_F(Cli, AnUnservedCaseIsNoPass) {
