@@ -132,8 +132,13 @@ class Checker final : public detail::BlockWatcher {
 
   // Judgement (checker_rules.cpp).
   void check_shared(const SharedPlace& place, std::size_t bytes, const Touch& touch);
+  void report_shared(const SharedPlace& place, const Touch& touch, const SharedVerdict& verdict);
   void check_remote(const SharedPlace& place, const Touch& touch);
   void check_global(KnownBuffer& buffer, std::uintptr_t address, std::size_t bytes, const Touch& touch);
+  void judge_global(KnownBuffer& buffer, std::size_t offset, std::size_t bytes, const Touch& touch,
+                    GlobalVerdict& verdict);
+  void report_global(const KnownBuffer& buffer, std::size_t offset, const Touch& touch,
+                     const GlobalVerdict& verdict);
   [[nodiscard]] bool is_fenced(const ProxyFences& fences, std::uint32_t block, unsigned thread,
                                Stamp stamp) const;
 

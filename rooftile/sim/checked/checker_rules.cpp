@@ -48,8 +48,12 @@ void Checker::check_shared(const SharedPlace& place, std::size_t bytes, const To
     verdict = place.owner->shadow_.access(place.offset, bytes, mark, reads, thread, clocks);
   }
   if (place.owner != this) check_remote(place, touch);
-  if (!verdict.uninitialised && verdict.conflict.bytes == 0 && verdict.unfenced.bytes == 0) [[likely]]
-    return;
+  if (verdict.uninitialised || verdict.conflict.bytes != 0 || verdict.unfenced.bytes != 0) [[unlikely]]
+    report_shared(place, touch, verdict);
+}
+
+void Checker::report_shared(const SharedPlace& place, const Touch& touch, const SharedVerdict& verdict) {
+  const LaneClocks& clocks = cluster_->clocks;
   const auto where = [&] {
     return "byte " + std::to_string(place.name_offset) + " of shared " + std::string(place.name) +
            (place.owner == this ? "" : " of " + place.owner->block_name());
@@ -107,18 +111,21 @@ void Checker::block_returned() {
 void Checker::check_global(KnownBuffer& buffer, std::uintptr_t address, std::size_t bytes,
                            const Touch& touch) {
   const std::size_t offset = address - buffer.begin();
-  const auto where = [&] { return "byte " + std::to_string(offset) + " of " + buffer.name(); };
-  if (touch.kind != AccessKind::store && !buffer.is_written(address, bytes)) {
-    find(FindingKind::uninitialised, touch.place(), {},
-         [&] { return who(touch) + where() + ", which nobody has written"; });
-  }
+  GlobalVerdict verdict;
+  verdict.uninitialised = touch.kind != AccessKind::store && !buffer.is_written(address, bytes);
   if (touch.kind != AccessKind::load && !is_agent(touch.id)) buffer.set_written(address, bytes);
-  if (buffer.shadow() == nullptr) {
-    if (touch.kind == AccessKind::load) return;
-    find(FindingKind::read_only_write, touch.place(), {},
-         [&] { return who(touch) + where() + ", which is an input"; });
-    return;
+  if (buffer.shadow() != nullptr) {
+    judge_global(buffer, offset, bytes, touch, verdict);
+  } else {
+    verdict.read_only = touch.kind != AccessKind::load;
   }
+  if (verdict.uninitialised || verdict.read_only || verdict.conflict.epoch != 0 ||
+      verdict.unfenced.epoch != 0) [[unlikely]]
+    report_global(buffer, offset, touch, verdict);
+}
+
+void Checker::judge_global(KnownBuffer& buffer, std::size_t offset, std::size_t bytes, const Touch& touch,
+                           GlobalVerdict& verdict) {
   const auto lock = cluster_->lock();
   const LaneClocks& clocks = cluster_->clocks;
   const unsigned thread = thread_id();
@@ -132,14 +139,26 @@ void Checker::check_global(KnownBuffer& buffer, std::uintptr_t address, std::siz
   mark.write = touch.kind != AccessKind::load;
   mark.placed = touch.placed;
   const GlobalActor actor{thread, current_thread->linear, clocks, grid_clocks_, is_alone_};
-  GlobalVerdict verdict;
   if (touch.async_proxy && touch.kind == AccessKind::load) {
     const std::function<bool(const GlobalMark&)> fenced = [&](const GlobalMark& write) {
       return is_fenced(session_.global_fences, write.block, write.thread, write.stamp);
     };
-    verdict = buffer.shadow()->access(offset, bytes, mark, actor, &fenced);
+    buffer.shadow()->access(offset, bytes, mark, actor, verdict, &fenced);
   } else {
-    verdict = buffer.shadow()->access(offset, bytes, mark, actor);
+    buffer.shadow()->access(offset, bytes, mark, actor, verdict);
+  }
+}
+
+void Checker::report_global(const KnownBuffer& buffer, std::size_t offset, const Touch& touch,
+                            const GlobalVerdict& verdict) {
+  const auto where = [&] { return "byte " + std::to_string(offset) + " of " + buffer.name(); };
+  if (verdict.uninitialised) {
+    find(FindingKind::uninitialised, touch.place(), {},
+         [&] { return who(touch) + where() + ", which nobody has written"; });
+  }
+  if (verdict.read_only) {
+    find(FindingKind::read_only_write, touch.place(), {},
+         [&] { return who(touch) + where() + ", which is an input"; });
   }
   if (const GlobalMark& other = verdict.conflict; other.epoch != 0) {
     find(FindingKind::race, touch.place(), place_of(other.pc, other.placed), [&] {

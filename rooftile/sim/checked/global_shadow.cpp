@@ -41,10 +41,9 @@ GlobalShadow::GlobalShadow(std::size_t bytes)
       cells_(reinterpret_cast<Cell*>(memory_.get())),
       reads_(reinterpret_cast<Marks*>(cells_ + bytes / kWordBytes + 2)) {}
 
-GlobalVerdict GlobalShadow::access(std::size_t offset, std::size_t bytes, const GlobalMark& mark,
-                                   const GlobalActor& actor,
-                                   const std::function<bool(const GlobalMark&)>* is_fenced) {
-  GlobalVerdict verdict;
+void GlobalShadow::access(std::size_t offset, std::size_t bytes, const GlobalMark& mark,
+                          const GlobalActor& actor, GlobalVerdict& verdict,
+                          const std::function<bool(const GlobalMark&)>* is_fenced) {
   std::atomic_flag* lock = nullptr;
   const std::size_t end = offset + bytes;
   for (std::size_t word = offset / kWordBytes; word * kWordBytes < end; ++word) {
@@ -84,7 +83,6 @@ GlobalVerdict GlobalShadow::access(std::size_t offset, std::size_t bytes, const 
     }
   }
   if (lock != nullptr) lock->clear(std::memory_order_release);
-  return verdict;
 }
 
 }  // namespace rooftile::simt::checked

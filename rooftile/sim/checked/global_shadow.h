@@ -39,17 +39,18 @@ struct GlobalActor {
 struct GlobalVerdict {
   GlobalMark conflict;  // epoch != 0: an unordered earlier access
   GlobalMark unfenced;  // epoch != 0: a write that a bulk copy does not see
+  bool uninitialised = false;
+  bool read_only = false;  // and written
 };
 
 class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes);
 
-  // Takes note of an access and judges it; `mark` has no bytes yet. Several OS threads may call it,
+  // Takes note of an access and judges its order; `mark` has no bytes yet. Several OS threads may call it,
   // where `actor` says so.
-  GlobalVerdict access(std::size_t offset, std::size_t bytes, const GlobalMark& mark,
-                       const GlobalActor& actor,
-                       const std::function<bool(const GlobalMark&)>* is_fenced = nullptr);
+  void access(std::size_t offset, std::size_t bytes, const GlobalMark& mark, const GlobalActor& actor,
+              GlobalVerdict& verdict, const std::function<bool(const GlobalMark&)>* is_fenced = nullptr);
 
  private:
   static constexpr std::size_t kWordBytes = 4;
