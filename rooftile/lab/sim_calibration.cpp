@@ -64,7 +64,9 @@ struct Tally {
   int equal = 0;
   int close = 0;  // not equal, within kAgreement
   int explained = 0;
-  double largest = 0;  // deviation of those that are close
+  double largest = 0;   // deviation of those that are close
+  double furthest = 0;  // deviation of those that are explained
+  std::string furthest_name;
 };
 
 const Explanation* find_explanation(const std::vector<Explanation>& explanations, const std::string& rung,
@@ -90,6 +92,10 @@ Tally tally(const std::vector<RecordedProfile>& profiles, const std::vector<Expl
         sum.largest = std::max(sum.largest, std::abs(*counter.deviation()));
       } else if (find_explanation(explanations, full_name(profile), counter.name) != nullptr) {
         ++sum.explained;
+        if (const double by = std::abs(*counter.deviation()); by > sum.furthest) {
+          sum.furthest = by;
+          sum.furthest_name = fmt::format("{} of {}", counter.name, full_name(profile));
+        }
       } else {
         problems.push_back(fmt::format("{} {} is off by {}, and nobody explains it", full_name(profile),
                                        counter.name, deviation_text(counter)));
@@ -227,10 +233,13 @@ SimCalibration sim_calibration(const std::vector<RecordedProfile>& profiles,
   find_idle_explanations(profiles, explanations, result.problems);
   result.markdown = fmt::format(
       "{} counters of {} rungs: {} are equal to the last digit, {} more differ by at most {:.1f} %, {} by "
-      "more than "
-      "{:.0f} %, each explained below.\n\n{}\n{}\n",
+      "more than {:.0f} %, each explained below{}.\n\n{}\n{}\n",
       sum.compared, profiles.size(), sum.equal, sum.close, 100.0 * sum.largest, sum.explained,
-      100.0 * kAgreement, origins(profiles, operators), counter_rows(profiles));
+      100.0 * kAgreement,
+      sum.explained == 0
+          ? ""
+          : fmt::format("; the furthest is {}, by {:.0f} %", sum.furthest_name, 100.0 * sum.furthest),
+      origins(profiles, operators), counter_rows(profiles));
   if (!explanations.empty()) result.markdown += deviation_rows(profiles, explanations);
   return result;
 }

@@ -144,7 +144,8 @@ TEST(SimCalibration, ADeviationWantsAnExplanation) {
   EXPECT_TRUE(explained.problems.empty()) << explained.problems[0];
   EXPECT_NE(explained.markdown.find(
                 "3 counters of 1 rungs: 1 are equal to the last digit, 1 more differ by at most "
-                "1.0 %, 1 by more than 2 %"),
+                "1.0 %, 1 by more than 2 %, each explained below; the furthest is shared_load_wavefronts of "
+                "fake/vectorized, by 10 %.\n"),
             std::string::npos)
       << explained.markdown;
   EXPECT_NE(explained.markdown.find("two loads in one"), std::string::npos);
