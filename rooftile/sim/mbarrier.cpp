@@ -116,6 +116,8 @@ void mbarrier_inval(std::uint64_t* bits, std::source_location where) {
     report_failure(std::string("mbarrier_inval: ") + kNotInitialised, where);
     abandon_thread();
   }
+  // A write like the first one: who still uses the mbarrier races with it.
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_initialised(bits, where);
   __atomic_store_n(bits, ~std::uint64_t{0}, __ATOMIC_RELEASE);
 }
 

@@ -70,6 +70,12 @@ TEST_P(Access, CopySectorsByOffset) {
   }
 }
 
+// Where the lanes have gaps between them an offset of one costs nothing.
+TEST_P(Access, CopySectorsByOffsetAndStride) {
+  EXPECT_EQ(metric("access_copy", "one_per_thread", {{"offset", "1"}, {"stride", "2"}}, kLoadSectors), 8);
+  EXPECT_EQ(metric("access_copy", "one_per_thread", {{"offset", "1"}, {"stride", "8"}}, kLoadSectors), 32);
+}
+
 TEST_P(Access, CopySectorsByWidth) {
   for (const char* name : {kLoadSectors, kStoreSectors}) {
     EXPECT_EQ(metric("access_copy", "float2", {}, name), 8);

@@ -15,6 +15,7 @@ const Planted<CopyBug> kPlanted[] = {
     {CopyBug::cp_async_newest_group, "cp_async_newest_group", FindingKind::race,
      "an asynchronous copy wrote"},
     {CopyBug::mbarrier_not_announced, "mbarrier_not_announced", FindingKind::race, "of shared s_full"},
+    {CopyBug::copy_not_announced, "copy_not_announced", FindingKind::race, "of shared s_full"},
     {CopyBug::global_written_without_fence, "global_written_without_fence", FindingKind::missing_proxy_fence,
      "starts a bulk_load that reads byte 0 of out"},
     {CopyBug::bulk_load_behind, "bulk_load_behind", FindingKind::out_of_bounds,
@@ -37,8 +38,8 @@ const Planted<CopyBug> kPlanted[] = {
      "wait in mbarrier_wait (phase 0: 1 of 3 arrivals"},
 };
 
-const CopyBug kRight[] = {CopyBug::none_cp_async, CopyBug::none_bulk_load, CopyBug::none_global_written,
-                          CopyBug::none_bulk_store, CopyBug::none_phases};
+const CopyBug kRight[] = {CopyBug::none_cp_async,   CopyBug::none_bulk_load,     CopyBug::none_global_written,
+                          CopyBug::none_bulk_store, CopyBug::none_written_twice, CopyBug::none_phases};
 
 struct Memory {
   DeviceVector<int> in = DeviceVector<int>(192, 1);

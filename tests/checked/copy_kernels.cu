@@ -60,6 +60,14 @@ __global__ void bulk_load_kernel(CopyBug bug, const int* g_in, int* g_out) {
     g_out[t] = s_values[t];
     return;
   }
+  if (bug == CopyBug::copy_not_announced) {
+    if (t == 0) mbarrier_arrive_expect_tx(&s_full, kBytes);
+    if (t == 32) bulk_load(s_values, g_in, kBytes, &s_full);  // BUG copy_not_announced
+    __syncthreads();
+    mbarrier_wait(&s_full, 0);
+    g_out[t] = s_values[t];
+    return;
+  }
   if (bug == CopyBug::global_written_without_fence) {
     g_out[t] = g_in[t];
     fence_proxy_async<FenceSpace::shared_block>();  // not that of global memory
@@ -92,6 +100,23 @@ __global__ void bulk_load_kernel(CopyBug bug, const int* g_in, int* g_out) {
 __global__ void bulk_store_kernel(CopyBug bug, const int* g_in, int* g_out) {
   __shared__ __align__(16) int s_values[kBlock];
   const int t = static_cast<int>(threadIdx.x);
+  if (bug == CopyBug::none_written_twice) {
+    s_values[t] = 0;
+    __syncthreads();  // zeros
+    atomicAdd(&s_values[t / 2], 1);
+    __syncthreads();  // all have counted, without a fence: it is overwritten now
+    if (t < 32) {
+      for (const int at : {t, t + 32}) s_values[at] = g_in[at];
+      fence_proxy_async<FenceSpace::shared_block>();
+    }
+    __syncthreads();  // the tile is complete
+    if (t == 0) {
+      bulk_store(g_out, s_values, kBytes);
+      bulk_commit();
+      bulk_wait<0>();
+    }
+    return;
+  }
   if (bug == CopyBug::store_uninitialised && t == 5) return;
   s_values[t] = g_in[t];  // BUG store_without_fence
   const bool fenced = bug != CopyBug::fence_behind_barrier && (bug != CopyBug::store_without_fence || t != 7);

@@ -67,7 +67,7 @@ void ClusterState::start(std::uint64_t new_cluster, unsigned block_threads) {
 
 void Checker::unbind() {
   const auto lock = cluster_->lock();
-  last_stamp_ = cluster_->clocks.now();
+  last_stamp_ = std::max(last_stamp_, cluster_->clocks.now());  // clocks that never started are behind
   current_checker = nullptr;
   counting_checker = nullptr;
   grid_ = nullptr;

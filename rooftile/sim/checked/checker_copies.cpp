@@ -18,6 +18,7 @@ std::uintptr_t as_number(const void* pointer) { return reinterpret_cast<std::uin
 void Checker::copy_issued(const CopyIssue& copy, std::span<const CopyRange> reads,
                           std::span<const CopyRange> writes) {
   if (checks_) {
+    if (copy.mbarrier != nullptr) touch_mbarrier(copy.mbarrier, AccessKind::atomic, true, copy.where);
     Touch read{AccessKind::load, false, true, keep_place(copy.where), 0, 0, copy.name, copy.async_proxy};
     Touch write = read;
     write.kind = copy.updates ? AccessKind::atomic : AccessKind::store;
@@ -129,6 +130,8 @@ void Checker::copies_committed(CopyGroups groups) {
 void Checker::copies_waited(CopyGroups groups, std::uint64_t pending, std::source_location where) {
   const auto lock = cluster_->lock();
   cluster_->agents.wait(groups, thread_id(), pending);
+  // A wait for written groups comes as two, of which the first has been counted.
+  if (groups == CopyGroups::bulk_written) return;
   count_sync(place_of(where), groups == CopyGroups::cp_async ? "cp.async wait" : "bulk wait", 1);
 }
 

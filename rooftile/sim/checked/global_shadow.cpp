@@ -57,12 +57,21 @@ void GlobalShadow::access(std::size_t offset, std::size_t bytes, const GlobalMar
       }
     }
     Cell& cell = cells_[word];
+    // Whether a later write of the same block has covered all of it that is read now.
+    const auto is_covered = [&](const GlobalMark& earlier) {
+      unsigned seen = earlier.bytes & of_word;
+      for (const GlobalMark& other : cell.writes) {
+        if (other.epoch == earlier.epoch && other.block == earlier.block && other.stamp > earlier.stamp)
+          seen &= ~unsigned{other.bytes};
+      }
+      return seen == 0;
+    };
     const auto judge = [&](const GlobalMark& earlier) {
       if (earlier.epoch != mark.epoch || (earlier.bytes & of_word) == 0) return;
       if (earlier.atomic && mark.atomic) return;
       if (!is_ordered(earlier, mark, actor)) {
         verdict.conflict = earlier;
-      } else if (is_fenced != nullptr && earlier.write && !is_agent(earlier.thread) &&
+      } else if (is_fenced != nullptr && earlier.write && !is_agent(earlier.thread) && !is_covered(earlier) &&
                  !(*is_fenced)(earlier)) {
         verdict.unfenced = earlier;
       }

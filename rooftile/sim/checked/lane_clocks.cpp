@@ -10,6 +10,7 @@ void LaneClocks::start(unsigned blocks, unsigned block_threads, Stamp last) {
   stride_ = (block_threads + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
   threads_ = blocks * stride_;
   for (unsigned rank = 0; rank < blocks; ++rank) {
+    blocks_[rank].number = kNotStarted;
     blocks_[rank].floor = start_;
     blocks_[rank].known.clear();
   }

@@ -69,11 +69,10 @@ class LaneClocks {
     if (count_ == 1 && stamp < blocks_[0].floor && !is_agent(earlier)) return true;
     return is_known(earlier, stamp, thread);
   }
-  // Whether all of the thread's block know of it: a quick answer, which may be no.
-  [[nodiscard]] bool is_old(unsigned earlier, Stamp stamp, unsigned thread) const {
-    if (stamp < start_) return true;
-    return !is_agent(earlier) && stamp < blocks_[count_ == 1 ? 0 : rank_of(thread)].floor &&
-           (count_ == 1 || rank_of(earlier) == rank_of(thread));
+  // Whether all know of it who may access what it accessed: a quick answer, which may be no. In a cluster
+  // other blocks may, too.
+  [[nodiscard]] bool is_old(unsigned earlier, Stamp stamp) const {
+    return stamp < start_ || (count_ == 1 && !is_agent(earlier) && stamp < blocks_[0].floor);
   }
   // Marks of earlier clusters lie below it.
   [[nodiscard]] Stamp start_stamp() const { return start_; }
@@ -106,8 +105,9 @@ class LaneClocks {
     std::array<std::array<Stamp, kWarpLanes>, kWarpLanes> seen;  // [lane][other]
     std::array<Stamp, kWarpLanes> own;
   };
+  static constexpr std::uint32_t kNotStarted = ~std::uint32_t{0};
   struct OfBlock {
-    std::uint32_t number = 0;
+    std::uint32_t number = kNotStarted;
     Stamp floor = 0;
     Clock known;  // to all of its threads, beyond the floor
   };

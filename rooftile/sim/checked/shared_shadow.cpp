@@ -39,9 +39,8 @@ void SharedShadow::keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark&
     place.bytes = static_cast<std::uint8_t>(bytes & 0xfu);
   };
   for (Mark& old : marks) {
-    if (clocks.is_old(old.thread, old.stamp, thread) ||
-        ((old.bytes & ~bytes) == 0 && old.atomic == mark.atomic &&
-         clocks.is_ordered(old.thread, old.stamp, thread))) {
+    if (clocks.is_old(old.thread, old.stamp) || ((old.bytes & ~bytes) == 0 && old.atomic == mark.atomic &&
+                                                 clocks.is_ordered(old.thread, old.stamp, thread))) {
       put(old);
       return;
     }
@@ -66,8 +65,12 @@ SharedVerdict SharedShadow::access(std::size_t offset, std::size_t bytes, const 
     find_conflict(cell, mark, of_word, thread, clocks, verdict);
     if (is_fenced != nullptr) {
       for (const Mark& write : cell.writes) {
-        const bool concerns = write.stamp >= clocks.start_stamp() && (write.bytes & of_word) != 0 &&
-                              !is_agent(write.thread) && clocks.is_ordered(write.thread, write.stamp, thread);
+        unsigned seen = write.bytes & of_word;  // what no later write has covered
+        for (const Mark& other : cell.writes) {
+          if (other.stamp > write.stamp) seen &= ~unsigned{other.bytes};
+        }
+        const bool concerns = write.stamp >= clocks.start_stamp() && seen != 0 && !is_agent(write.thread) &&
+                              clocks.is_ordered(write.thread, write.stamp, thread);
         if (concerns && !(*is_fenced)(write)) verdict.unfenced = write;
       }
     }
