@@ -8,7 +8,7 @@ namespace rooftile::ROOFTILE_TARGET {
 namespace {
 
 constexpr int kFmaBlock = 256;
-constexpr int kFmaBlocksPerSm = 8;  // 2048 threads, as many as an SM holds
+constexpr int kFmaBlocksPerSm = 4;  // 1024 threads, as many as every SM holds
 constexpr int kChains = 8;          // independent, so that latency does not decide
 constexpr int kL2Block = 512;
 constexpr int kL2BlocksPerSm = 4;

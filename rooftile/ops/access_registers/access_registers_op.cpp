@@ -70,9 +70,10 @@ OperatorDescriptor make_descriptor() {
        .expects = {{"bytes_moved_over_needed", 1, 1}, {"global_load_sectors_per_request", 4, 4}}},
       {.id = "tight_launch_bounds",
        .idea =
-           "A promise of 8 blocks per SM leaves 32 registers per thread: the rest spills to local memory.",
-       .change = "__launch_bounds__(256, 8), nothing else",
+           "A promise of 6 blocks per SM leaves 40 registers per thread: the rest spills to local memory.",
+       .change = "__launch_bounds__(256, 6), nothing else",
        .source = "CUDA C++ Programming Guide, launch bounds",
+       .arch = {.minimum = 80},
        .launch = ROOFTILE_GPU_LAUNCHES(access_registers, AccessRegistersArgs, tight_launch_bounds),
        .expects = {{"bytes_moved_over_needed", 1, 1}, {"global_load_sectors_per_request", 4, 4}}},
       {.id = "indexed_array",

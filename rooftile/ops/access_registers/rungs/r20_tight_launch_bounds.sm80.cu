@@ -2,7 +2,7 @@
 //
 // Idea       more warps per SM should hide more latency; the compiler is told how many blocks must fit.
 // Change     the second number of the launch bounds.
-// Bottleneck 65536 registers for 2048 threads leave 32 each: the column spills to local memory, every spilled
+// Bottleneck 65536 registers for 1536 threads leave 40 each: the column spills to local memory, every spilled
 //            number is stored and loaded again through L1.
 // Source     CUDA C++ Programming Guide, launch bounds.
 #include "rooftile/device/launch.h"
@@ -13,7 +13,7 @@
 namespace rooftile::ROOFTILE_TARGET::access_registers_rungs {
 namespace {
 
-constexpr int kBlocksPerMultiprocessor = 8;  // 2048 threads: all that an SM holds
+constexpr int kBlocksPerMultiprocessor = 6;  // 1536 threads: as many as every SM since 8.0 holds
 
 __global__ void __launch_bounds__(kBlock, kBlocksPerMultiprocessor)
     tight_launch_bounds_kernel(const float* g_x, float* g_y, std::int64_t columns) {
