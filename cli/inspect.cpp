@@ -59,10 +59,15 @@ Result<Found> look(Session& session, const InspectCommand& call) {
   if (call.arch == kEveryArch) {
     ROOFTILE_TRY_ASSIGN(const std::vector<lab::ArchInspection> archs,
                         lab::inspect_archs(session.registry, *op, rung, options));
+    // A compiler does not know every architecture; that it knows none is worth a word.
     std::string missing;
+    bool compiled = false;
     for (const lab::ArchInspection& arch : archs) {
-      if (arch.inspection && missing.empty()) missing = arch.inspection->compiler_missing;
+      if (!arch.inspection) continue;
+      if (missing.empty()) missing = arch.inspection->compiler_missing;
+      compiled = compiled || arch.inspection->compiler_missing.empty();
     }
+    if (compiled) missing.clear();
     return Found{lab::archs_table(archs, width, colour), lab::archs_json(archs, session.command_line),
                  missing};
   }

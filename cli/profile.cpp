@@ -53,14 +53,18 @@ Result<std::vector<Job>> parse_target(const Session& session, const std::string&
   return jobs;
 }
 
+std::vector<Job>::const_iterator find_job(const std::vector<Job>& jobs, const std::string& operator_name,
+                                          const std::string& rung) {
+  return std::find_if(jobs.begin(), jobs.end(),
+                      [&](const Job& job) { return job.op->name == operator_name && job.rung == rung; });
+}
+
 // Of a record's profiles those of the target, and of the shape where one was asked for.
 Result<std::vector<Job>> recorded_jobs(const std::vector<Job>& target, const lab::ProfileRecord& record,
                                        const lab::CaseRequest& request, const std::string& path) {
   std::vector<Job> jobs;
   for (const lab::RecordedProfile& profile : record.profiles) {
-    const auto job = std::find_if(target.begin(), target.end(), [&profile](const Job& wanted) {
-      return wanted.op->name == profile.operator_name && wanted.rung == profile.rung;
-    });
+    const auto job = find_job(target, profile.operator_name, profile.rung);
     if (job == target.end()) continue;
     if (!request.shape.empty() && request.shape != profile.measured.launch.the_case.shape) continue;
     jobs.push_back({.op = job->op, .rung = job->rung, .recorded = profile.measured});
@@ -131,7 +135,7 @@ Result<Outcome> watch(const Session& session, const std::vector<Job>& jobs, lab:
 }
 
 Result<Outcome> profile(const Session& session, const ProfileCommand& call) {
-  ROOFTILE_TRY_ASSIGN(std::vector<Job> jobs, parse_target(session, call.target));
+  ROOFTILE_TRY_ASSIGN(const std::vector<Job> wanted, parse_target(session, call.target));
   lab::ProfileOptions options;
   ROOFTILE_TRY_ASSIGN(options.launch, launch_options(call));
   if (!(call.timeout_s > 0.0 && call.timeout_s <= 3600.0)) {
@@ -140,14 +144,20 @@ Result<Outcome> profile(const Session& session, const ProfileCommand& call) {
   options.timeout_s = call.timeout_s;
   if (call.recorded.empty()) {
     ROOFTILE_TRY_ASSIGN(options.ncu, ncu_path(call, options.launch.device));
-    return watch(session, jobs, std::move(options));
+    return watch(session, wanted, std::move(options));
+  }
+  if (options.launch.request.dtype || !options.launch.request.args.empty()) {
+    return invalid_argument("--recorded goes by the record's own --dtype and --arg: leave them out");
   }
   ROOFTILE_TRY_ASSIGN(const std::string text, read_text(call.recorded));
   const Result<lab::ProfileRecord> record = lab::parse_profiles(text);
   if (!record.ok()) return io_error(fmt::format("{}: {}", call.recorded, record.status().message()));
-  ROOFTILE_TRY_ASSIGN(jobs, recorded_jobs(jobs, *record, options.launch.request, call.recorded));
+  ROOFTILE_TRY_ASSIGN(const std::vector<Job> jobs,
+                      recorded_jobs(wanted, *record, options.launch.request, call.recorded));
   ROOFTILE_TRY_ASSIGN(Outcome outcome, watch(session, jobs, std::move(options)));
-  outcome.skipped.insert(outcome.skipped.end(), record->skipped.begin(), record->skipped.end());
+  for (const lab::SkippedProfile& skip : record->skipped) {
+    if (find_job(wanted, skip.operator_name, skip.rung) != wanted.end()) outcome.skipped.push_back(skip);
+  }
   return outcome;
 }
 

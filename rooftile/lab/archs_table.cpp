@@ -14,6 +14,7 @@ void add_kernel(TextTable& table, const ArchInspection& arch, const InspectedKer
   const auto known = [&](int KernelResources::*member) {
     return kernel.resources ? fmt::format("{}", (*kernel.resources).*member) : std::string("?");
   };
+  const char* at_most = kernel.resources ? "" : "<= ";  // registers may allow less
   const bool spills = kernel.resources && kernel.resources->spill_stores > 0;
   table.add_row({{first ? arch.arch.name : ""},
                  {first ? std::string(arch.inspection->gpu.name) : ""},
@@ -21,8 +22,8 @@ void add_kernel(TextTable& table, const ArchInspection& arch, const InspectedKer
                  {known(&KernelResources::spill_stores), spills ? Colour::red : Colour::none},
                  {known(&KernelResources::shared_bytes)},
                  {fmt::format("{}", kernel.launch.blocks())},
-                 {fmt::format("{}", o.blocks), o.blocks == 0 ? Colour::red : Colour::none},
-                 {fmt::format("{:.0f} %", 100 * o.fraction())},
+                 {fmt::format("{}{}", at_most, o.blocks), o.blocks == 0 ? Colour::red : Colour::none},
+                 {fmt::format("{}{:.0f} %", at_most, 100 * o.fraction())},
                  {kernel.waves ? fmt::format("{:.2f}", kernel.waves->count) : "-"},
                  {fmt::format("{}", fmt::join(o.binding, ", "))},
                  {kernel.name.substr(0, kernel.name.find('<'))}});

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <sstream>
 
 #include "rooftile/lab/cache_folder.h"
@@ -17,8 +19,9 @@ namespace fs = std::filesystem;
 
 // The tree that this program was built from or, on another machine, the one in which it is called.
 Result<fs::path> source_root() {
-  for (const fs::path& root : {fs::path(ROOFTILE_SOURCE_DIR), fs::current_path()}) {
-    if (fs::is_directory(root / "rooftile" / "ops")) return root;
+  std::error_code error;  // of a folder that is gone or may not be read: then it is not this one
+  for (const fs::path& root : {fs::path(ROOFTILE_SOURCE_DIR), fs::current_path(error)}) {
+    if (!root.empty() && fs::is_directory(root / "rooftile" / "ops", error)) return root;
   }
   return unavailable("the kernels' sources are not here: neither in " ROOFTILE_SOURCE_DIR
                      " nor in the current folder, from which rooftile/ops would be found");
@@ -87,11 +90,18 @@ Result<CompiledRung> compile_rung(const std::string& operator_name, const std::s
   compiled.root = root.string();
   compiled.source = source.string();
   ROOFTILE_TRY_ASSIGN(compiled.compiler, version_of(nvcc));
-  const CompiledCache cache(folder / "kernels", fmt::format("{}-{}-{}", operator_name, rung, arch.name));
+  // Trees side by side keep theirs apart.
+  const CompiledCache cache(folder / "kernels",
+                            fmt::format("{}-{}-{}-{:016x}", operator_name, rung, arch.name,
+                                        std::hash<std::string>()(root.string())));
   compiled.cubin = cache.cubin().string();
   std::vector<std::string> args = compile_flags(arch);
   args.push_back("-I" + root.string());
-  const std::string recipe = fmt::format("{} {}", compiled.compiler, fmt::join(args, " "));
+  std::string recipe = fmt::format("{} {}", compiled.compiler, fmt::join(args, " "));
+  for (const char* variable : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
+    if (const char* flags = std::getenv(variable); flags != nullptr)
+      recipe += fmt::format(" {}={}", variable, flags);
+  }
   if (const auto report = cache.find(recipe)) {
     compiled.kernels = parse_ptxas_report(*report);
     return compiled;

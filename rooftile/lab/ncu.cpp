@@ -31,7 +31,8 @@ std::vector<std::string> command_of(const NcuOptions& options) {
 std::string line_after(const std::string& text, std::string_view mark) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(mark)) return line.substr(line.find_first_not_of(' ', mark.size()));
+    if (line.starts_with(mark))
+      return line.substr(std::min(line.find_first_not_of(' ', mark.size()), line.size()));
   }
   return "";
 }

@@ -91,7 +91,7 @@ Status simulate_beside(Profile& profile, const Registry& registry, const Operato
     simulation.request = profile.measured.launch.the_case;
     simulation.multiprocessors = profile.measured.launch.multiprocessors;
   } else {
-    simulation.request = options.launch.request;
+    simulation.request = options.recorded ? profile.measured.launch.the_case : options.launch.request;
     simulation.request.shape.clear();
   }
   ROOFTILE_TRY_ASSIGN(Simulation simulated, simulate_in_order(registry, op, profile.rung, simulation));
@@ -119,6 +119,7 @@ Result<Profile> profile(const Registry& registry, const OperatorDescriptor& op, 
     ROOFTILE_TRY(measure(profile, options));
   }
   if (const Status status = simulate_beside(profile, registry, op, options); !status.ok()) {
+    if (status.code() == StatusCode::check_failed) return status;
     profile.no_simulation = status.message();
     profile.same_case = false;
   }

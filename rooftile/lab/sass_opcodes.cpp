@@ -137,7 +137,7 @@ bool is_global_load(const SassInstruction& instruction) {
 
 int bytes_per_lane(const SassInstruction& instruction) {
   constexpr auto kWidths = std::to_array<std::pair<std::string_view, int>>(
-      {{"256", 32}, {"128", 16}, {"64", 8}, {"U16", 2}, {"S16", 2}, {"U8", 1}, {"S8", 1}});
+      {{"256", 32}, {"128", 16}, {"64", 8}, {"F64", 8}, {"U16", 2}, {"S16", 2}, {"U8", 1}, {"S8", 1}});
   if (access_of(instruction) == "bulk copy") return 0;
   const std::vector<std::string_view> parts = parts_of(instruction.opcode);
   // A matrix of 8x8 16-bit elements is 4 bytes per lane: LDSM.16.M88.4 loads four.

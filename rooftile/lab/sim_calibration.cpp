@@ -92,8 +92,9 @@ Tally tally(const std::vector<RecordedProfile>& profiles, const std::vector<Expl
         sum.largest = std::max(sum.largest, std::abs(*counter.deviation()));
       } else if (find_explanation(explanations, full_name(profile), counter.name) != nullptr) {
         ++sum.explained;
-        if (const double by = std::abs(*counter.deviation()); by > sum.furthest) {
-          sum.furthest = by;
+        // What the GPU did not count at all has no share by which it is off.
+        if (const auto by = counter.deviation(); by && std::abs(*by) > sum.furthest) {
+          sum.furthest = std::abs(*by);
           sum.furthest_name = fmt::format("{} of {}", counter.name, full_name(profile));
         }
       } else {

@@ -47,7 +47,13 @@ class WatchedSignals {
  public:
   WatchedSignals() {
     sigemptyset(&watched_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched_, signal);
+    sigaddset(&watched_, SIGCHLD);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction present {};
+      // What is ignored (nohup) stays ignored, here and by the child.
+      if (sigaction(signal, nullptr, &present) == 0 && present.sa_handler != SIG_IGN)
+        sigaddset(&watched_, signal);
+    }
     sigprocmask(SIG_BLOCK, &watched_, &before_);
   }
   WatchedSignals(const WatchedSignals&) = delete;

@@ -114,6 +114,7 @@ TEST_F(Ncu, FailuresAreOneLineEach) {
       StatusCode::unavailable, "LibraryNotLoaded",
       "echo '==PROF== Connected'; echo '==ERROR== Failed to initialize the profiler: LibraryNotLoaded'\n");
   expect_failure(StatusCode::unavailable, "ended with code 7", "exit 7\n");
+  expect_failure(StatusCode::unavailable, "ended with code 1", "echo '==ERROR=='; exit 1\n");
   expect_failure(StatusCode::unsupported, "no kernel", "echo '==WARNING== No kernels were profiled.'\n");
   expect_failure(StatusCode::unavailable, "without a word", "");
   const Result<NcuRun> absent =

@@ -76,6 +76,7 @@ TEST(Sass, ClassesAndWidths) {
       {"UTMALDG.3D [UR8], [UR4]", InstructionClass::memory, "bulk copy", 0},
       {"UBLKCP.S.G [UR8], [UR22], UR10", InstructionClass::memory, "bulk copy", 0},
       {"ATOMG.E.INC.STRONG.GPU PT, R2, desc[UR4][R2.64], R5", InstructionClass::memory, "global atomic", 4},
+      {"REDG.E.ADD.F64.RN.STRONG.GPU desc[UR6][R2.64], R4", InstructionClass::memory, "global atomic", 8},
       {"HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24", InstructionClass::tensor, "", 0},
       {"FFMA R2, R3, R4, R2", InstructionClass::fma, "", 0},
       {"HFMA2.MMA R4, R5, R6, R7", InstructionClass::fma, "", 0},

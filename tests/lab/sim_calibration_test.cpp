@@ -170,6 +170,9 @@ TEST(SimCalibration, WhatOnlyTheSimulatorSawIsOff) {
   std::vector<RecordedProfile> record = made_up_record();
   record[0].counters = {{"global_atomic_sectors", 0.0, 5.0}};
   EXPECT_EQ(sim_calibration(record, {}, digests()).problems.size(), 1u);
+  const std::vector<Explanation> explained = {
+      {"fake/vectorized", {"global_atomic_sectors"}, "of no address"}};
+  EXPECT_TRUE(sim_calibration(record, explained, digests()).problems.empty());
   record[0].counters = {{"global_atomic_sectors", {}, 5.0}};
   EXPECT_TRUE(sim_calibration(record, {}, digests()).problems.empty()) << "the GPU has no such counter";
 }
