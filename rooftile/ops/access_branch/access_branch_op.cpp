@@ -42,7 +42,8 @@ OperatorDescriptor make_descriptor() {
   op.summary = "even and odd elements go different ways: what a branch inside of a warp costs";
   op.maths = "i even: y = 32 times v = fma(v, 1/2, 1/4) from x; i odd: 32 times v = (v + 1) / (2 + |v|).";
   op.model =
-      "reads and writes n * 4 bytes; 32 or 96 operations per element. A warp whose lanes disagree runs both "
+      "reads and writes n * 4 bytes; 64 or 96 operations per element, a multiply-add being two. A warp whose "
+      "lanes disagree runs both "
       "ways one after the other, each with the other lanes switched off.";
   op.source = "GPU MODE, lecture 4";
   op.slots = {
