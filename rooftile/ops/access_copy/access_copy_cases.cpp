@@ -40,6 +40,7 @@ std::vector<Case> access_copy_cases() {
   for (int stride = 1; stride <= 32; ++stride) cases.push_back(make_case({.n = 500, .stride = stride}));
   // The lessons: whole warps at each stride and at some offsets.
   for (const int stride : {2, 4, 8, 16, 32}) cases.push_back(make_case({.n = 8192, .stride = stride}));
+  for (const int stride : {2, 8}) cases.push_back(make_case({.n = 8192, .offset = 1, .stride = stride}));
   for (const int offset : {1, 4, 8, 16, 31, 32}) cases.push_back(make_case({.n = 8192, .offset = offset}));
   for (const int misaligned : {1, 2, 3}) {
     for (const int offset : {0, 1, 2, 3}) {
