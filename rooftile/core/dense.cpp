@@ -20,6 +20,15 @@ Status check_dense_pair(const ConstTensorView& x, const ConstTensorView& y, DTyp
   return {};
 }
 
+Status check_dense_alike(const ConstTensorView& x, const ConstTensorView& y, DType dtype) {
+  ROOFTILE_TRY(check_dense_pair(x, y, dtype));
+  return x.shape == y.shape ? Status() : invalid_argument("y must have the shape of x");
+}
+
+Result<std::vector<TensorSpec>> infer_like_first(std::span<const TensorSpec> inputs, const Params&) {
+  return std::vector<TensorSpec>{inputs[0]};
+}
+
 std::string describe_pair(const ConstTensorView& x, const ConstTensorView& y) {
   return "x " + x.to_string() + ", y " + y.to_string();
 }

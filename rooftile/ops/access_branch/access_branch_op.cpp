@@ -13,22 +13,15 @@ std::string supports_pairs(const AccessBranchArgs& args, const DeviceProperties&
 }
 
 Status check(const AccessBranchArgs& args) {
-  const Status status = [&]() -> Status {
-    ROOFTILE_TRY(check_dense_pair(args.x, args.y, DType::f32));
-    if (!(args.x.shape == args.y.shape)) return invalid_argument("y must have the shape of x");
-    return {};
-  }();
-  return status.with_operator("access_branch").with_shapes(describe_pair(args.x, args.y));
+  return check_dense_alike(args.x, args.y, DType::f32)
+      .with_operator("access_branch")
+      .with_shapes(describe_pair(args.x, args.y));
 }
 
 Result<AnyArgs> make_args(std::span<const TensorView> tensors, const Params&) {
   const AccessBranchArgs args{.x = tensors[0], .y = tensors[1]};
   ROOFTILE_TRY(check(args));
   return AnyArgs::of(args);
-}
-
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params&) {
-  return std::vector<TensorSpec>{inputs[0]};
 }
 
 std::string choose(const AnyArgs& any, const DeviceProperties& device) {
@@ -50,7 +43,7 @@ OperatorDescriptor make_descriptor() {
       {.name = "x", .direction = SlotDirection::in, .dtypes = {DType::f32}, .doc = "any shape, row-major"},
       {.name = "y", .direction = SlotDirection::out, .dtypes = {DType::f32}, .doc = "the shape of x"}};
   op.make_args = make_args;
-  op.infer_outputs = infer_outputs;
+  op.infer_outputs = infer_like_first;
   op.choose = choose;
   op.rungs = {
       {.id = "serial",

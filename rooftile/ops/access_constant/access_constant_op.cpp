@@ -12,12 +12,8 @@ WorkspaceSpec table_workspace(const AccessConstantArgs&, const DeviceProperties&
 }
 
 Status check(const AccessConstantArgs& args) {
-  const Status status = [&]() -> Status {
-    ROOFTILE_TRY(check_dense_pair(args.x, args.y, DType::f32));
-    if (!(args.x.shape == args.y.shape)) return invalid_argument("y must have the shape of x");
-    return {};
-  }();
-  return status.with_operator("access_constant")
+  return check_dense_alike(args.x, args.y, DType::f32)
+      .with_operator("access_constant")
       .with_shapes(describe_pair(args.x, args.y) +
                    ", index=" + (args.index == ConstantIndex::uniform ? "uniform" : "lane"));
 }
@@ -29,10 +25,6 @@ Result<AnyArgs> make_args(std::span<const TensorView> tensors, const Params& par
       .index = params.get_string("index") == "uniform" ? ConstantIndex::uniform : ConstantIndex::lane};
   ROOFTILE_TRY(check(args));
   return AnyArgs::of(args);
-}
-
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params&) {
-  return std::vector<TensorSpec>{inputs[0]};
 }
 
 std::string choose(const AnyArgs&, const DeviceProperties& device) {
@@ -58,7 +50,7 @@ OperatorDescriptor make_descriptor() {
                 .doc = "one entry for the lanes of a warp, or each its own",
                 .choices = {"uniform", "lane"}}};
   op.make_args = make_args;
-  op.infer_outputs = infer_outputs;
+  op.infer_outputs = infer_like_first;
   op.choose = choose;
   op.rungs = {
       {.id = "serial",

@@ -13,12 +13,9 @@ WorkspaceSpec object_workspace(const AccessObjectArgs&, const DeviceProperties&)
 }
 
 Status check(const AccessObjectArgs& args) {
-  const Status status = [&]() -> Status {
-    ROOFTILE_TRY(check_dense_pair(args.x, args.y, DType::f32));
-    if (!(args.x.shape == args.y.shape)) return invalid_argument("y must have the shape of x");
-    return {};
-  }();
-  return status.with_operator("access_object").with_shapes(describe_pair(args.x, args.y));
+  return check_dense_alike(args.x, args.y, DType::f32)
+      .with_operator("access_object")
+      .with_shapes(describe_pair(args.x, args.y));
 }
 
 Result<AnyArgs> make_args(std::span<const TensorView> tensors, const Params& params) {
@@ -28,10 +25,6 @@ Result<AnyArgs> make_args(std::span<const TensorView> tensors, const Params& par
                               .b = static_cast<float>(params.get_double("b"))};
   ROOFTILE_TRY(check(args));
   return AnyArgs::of(args);
-}
-
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params&) {
-  return std::vector<TensorSpec>{inputs[0]};
 }
 
 std::string choose(const AnyArgs&, const DeviceProperties& device) {
@@ -63,7 +56,7 @@ OperatorDescriptor make_descriptor() {
                 .minimum = -1e30,
                 .maximum = 1e30}};
   op.make_args = make_args;
-  op.infer_outputs = infer_outputs;
+  op.infer_outputs = infer_like_first;
   op.choose = choose;
   op.rungs = {
       {.id = "serial",

@@ -22,10 +22,6 @@ Result<AnyArgs> make_args(std::span<const TensorView> tensors, const Params&) {
   return AnyArgs::of(args);
 }
 
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params&) {
-  return std::vector<TensorSpec>{inputs[0]};
-}
-
 std::string choose(const AnyArgs&, const DeviceProperties& device) {
   return device.device.kind == DeviceKind::cpu ? "serial" : "block_32x8";
 }
@@ -48,7 +44,7 @@ OperatorDescriptor make_descriptor() {
                .doc = "[m, n], row-major"},
               {.name = "y", .direction = SlotDirection::out, .dtypes = {DType::f32}, .doc = "[m, n]"}};
   op.make_args = make_args;
-  op.infer_outputs = infer_outputs;
+  op.infer_outputs = infer_like_first;
   op.choose = choose;
   op.rungs = {
       {.id = "serial",
