@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "rooftile/core/registry.h"
-#include "rooftile/lab/ladder.h"
-#include "rooftile/lab/peers.h"
+#include "rooftile/lab/case/peers.h"
+#include "rooftile/lab/ladder/ladder.h"
 
 namespace rooftile::cli {
 
@@ -49,7 +49,7 @@ void add_sim(CLI::App& app, Session& session);
 void add_profile(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_device(CLI::App& app, Session& session);
-void add_calibrate(CLI::App& app, Session& session);
+void add_verdicts(CLI::App& app, Session& session);
 void add_table(CLI::App& app, Session& session);
 
 // Options that name a case, as typed.

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
-#include "rooftile/lab/write_file.h"
+#include "rooftile/lab/base/write_file.h"
 
 namespace rooftile::cli {
 namespace {

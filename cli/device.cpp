@@ -3,11 +3,12 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/json_report.h"
-#include "rooftile/lab/machine.h"
-#include "rooftile/lab/problem.h"
-#include "rooftile/lab/terminal.h"
-#include "rooftile/lab/text_table.h"
+#include "rooftile/lab/base/format_bytes.h"
+#include "rooftile/lab/base/machine.h"
+#include "rooftile/lab/base/terminal.h"
+#include "rooftile/lab/base/text_table.h"
+#include "rooftile/lab/case/problem.h"
+#include "rooftile/lab/ladder/json_report.h"
 
 namespace rooftile::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/inspection.h"
-#include "rooftile/lab/terminal.h"
+#include "rooftile/lab/base/terminal.h"
+#include "rooftile/lab/inspect/inspection.h"
 
 namespace rooftile::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/json_report.h"
-#include "rooftile/lab/ladder_merge.h"
-#include "rooftile/lab/ladder_table.h"
-#include "rooftile/lab/terminal.h"
+#include "rooftile/lab/base/terminal.h"
+#include "rooftile/lab/ladder/json_report.h"
+#include "rooftile/lab/ladder/ladder_merge.h"
+#include "rooftile/lab/ladder/ladder_table.h"
 
 namespace rooftile::cli {
 namespace {

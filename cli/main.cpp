@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/commands.h"
-#include "rooftile/lab/build_info.h"
+#include "rooftile/lab/base/build_info.h"
 
 namespace rooftile::cli {
 namespace {
@@ -98,6 +98,7 @@ int run(int argc, char** argv) {
   Session session;
   session.command_line = command_line(argc, argv);
   register_all_operators(session.registry);
+  register_all_lessons(session.registry);
   register_all_cases(session.registry);
 
   CLI::App app{"GPU operators as ladders: verified, measured, explained", "rooftile"};
@@ -120,7 +121,7 @@ int run(int argc, char** argv) {
   add_inspect(app, session);
   add_profile(app, session);
   add_device(app, session);
-  add_calibrate(app, session);
+  add_verdicts(app, session);
   add_table(app, session);
   try {
     app.parse(argc, argv);

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "rooftile/lab/ncu.h"
-#include "rooftile/lab/profile.h"
-#include "rooftile/lab/profile_record.h"
-#include "rooftile/lab/terminal.h"
-#include "rooftile/lab/verify.h"
+#include "rooftile/lab/base/terminal.h"
+#include "rooftile/lab/check/verify.h"
+#include "rooftile/lab/profile/ncu.h"
+#include "rooftile/lab/profile/profile.h"
+#include "rooftile/lab/profile/profile_record.h"
 
 namespace rooftile::cli {
 namespace {

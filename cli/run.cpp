@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "rooftile/core/context.h"
 #include "rooftile/core/npy.h"
-#include "rooftile/lab/write_file.h"
+#include "rooftile/lab/base/write_file.h"
 
 namespace rooftile::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/terminal.h"
-#include "rooftile/lab/text_table.h"
+#include "rooftile/lab/base/terminal.h"
+#include "rooftile/lab/base/text_table.h"
 
 namespace rooftile::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/simulation.h"
-#include "rooftile/lab/terminal.h"
+#include "rooftile/lab/base/terminal.h"
+#include "rooftile/lab/simulate/simulation.h"
 
 namespace rooftile::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/build_info.h"
-#include "rooftile/lab/record_table.h"
-#include "rooftile/lab/sim_calibration.h"
-#include "rooftile/lab/write_file.h"
+#include "rooftile/lab/base/build_info.h"
+#include "rooftile/lab/base/write_file.h"
+#include "rooftile/lab/ladder/record_table.h"
+#include "rooftile/lab/profile/sim_calibration.h"
 
 namespace rooftile::cli {
 namespace {
@@ -49,6 +49,13 @@ Result<Section> calibration_section(const TableCommand& call,
                  std::move(calibration.problems)};
 }
 
+// From the root of the tree, as in tables and messages.
+std::string readme_of(const std::string& root, const std::string& operator_name) {
+  const std::string lesson = fmt::format("rooftile/lessons/{}", operator_name);
+  const bool is_lesson = fs::is_directory(fs::path(root) / lesson);
+  return (is_lesson ? lesson : fmt::format("rooftile/ops/{}", operator_name)) + "/README.md";
+}
+
 Result<std::vector<Section>> sections(const Session& session, const TableCommand& call) {
   if (!fs::is_directory(fs::path(call.root) / "rooftile" / "ops")) {
     return invalid_argument(
@@ -65,7 +72,7 @@ Result<std::vector<Section>> sections(const Session& session, const TableCommand
 
   std::vector<Section> all;
   for (const OperatorDescriptor* op : operators) {
-    all.push_back({op->name, fmt::format("rooftile/ops/{}/README.md", op->name),
+    all.push_back({op->name, readme_of(call.root, op->name),
                    lab::operator_tables(records, op->name, lab::source_digest(op->name))});
   }
   // What is of all operators stands where its marker does.

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/json_report.h"
-#include "rooftile/lab/terminal.h"
-#include "rooftile/lab/text_table.h"
-#include "rooftile/lab/verify.h"
+#include "rooftile/lab/base/terminal.h"
+#include "rooftile/lab/base/text_table.h"
+#include "rooftile/lab/check/verify.h"
+#include "rooftile/lab/ladder/json_report.h"
 
 namespace rooftile::cli {
 namespace {

@@ -54,8 +54,8 @@ function(rooftile_generate_sim_sources variable target_name)
   set(generated)
   foreach(source IN LISTS ARGN)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE include_path)
-    # build/sim/reduce/r00_naive.sim.cpp (build/checked/reduce/r00_naive.checked.cpp) for rooftile/ops/reduce/rungs/r00_naive.cu
-    string(REGEX REPLACE "^rooftile/ops/([^/]+)/rungs/" "\\1/" short_path ${include_path})
+    # build/sim/reduce/r010_naive.sim.cpp (build/checked/reduce/r010_naive.checked.cpp) for rooftile/ops/reduce/rungs/r010_naive.cu
+    string(REGEX REPLACE "^rooftile/(ops|lessons)/([^/]+)/rungs/" "\\2/" short_path ${include_path})
     string(REGEX REPLACE "\\.cu$" ".${target_name}.cpp" short_path ${short_path})
     set(file ${PROJECT_BINARY_DIR}/${target_name}/${short_path})
     file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${include_path}\"\n")

@@ -1,53 +1,48 @@
-# Discovers the operators: one folder of rooftile/ops each. Nothing else lists them.
+# Discovers the operators: one folder each of rooftile/ops (the library's) and of rooftile/lessons. Nothing else lists
+# them.
 #
-# Sets rooftile_operators (names) and the source lists
-#   rooftile_op_sources       <op>_op.cpp, <op>_cpu.cpp and the folder's other .cpp files
-#   rooftile_op_lab_sources   <op>_ref.cpp, <op>_cases.cpp
-#   rooftile_op_tests         <op>_test.cpp
-#   rooftile_rungs_portable, rooftile_rungs_sm80, rooftile_rungs_sm90a
-#   rooftile_peer_vendors, rooftile_peers_<vendor>, rooftile_peer_operators_<vendor>
-set(ops_dir ${PROJECT_SOURCE_DIR}/rooftile/ops)
-file(GLOB op_folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${ops_dir}/*)
-set(rooftile_operators)
-foreach(folder IN LISTS op_folders)
-  if(NOT IS_DIRECTORY ${folder})
-    continue()
-  endif()
+# Sets rooftile_library_operators and rooftile_lessons, rooftile_operators (both), rooftile_peer_vendors, and for each
+# operator X
+#   X_folder        its folder
+#   X_host          X_op.cpp and the folder's other .cpp files: what the library compiles
+#   X_lab           X_ref.cpp, X_cases.cpp: what the lab compiles
+#   X_tests         X_test.cpp, X_*_test.cpp
+#   X_rungs         all kernels; X_rungs_portable, X_rungs_sm80, X_rungs_sm90a: by the suffix of the file
+#   X_peers_VENDOR  X_peers_VENDOR.cpp or .cu; and rooftile_peer_operators_VENDOR: who has one
+set(rooftile_generated ${PROJECT_BINARY_DIR}/generated)
+set(rooftile_peer_vendors)
+
+# rooftile_discover_operator(FOLDER): sets the variables of one operator.
+macro(rooftile_discover_operator folder)
   cmake_path(GET folder FILENAME op)
-  file(GLOB op_files CONFIGURE_DEPENDS ${folder}/*)
-  if(NOT op_files)
-    continue()
-  endif()
   if(NOT op MATCHES "^[a-z][a-z0-9_]*$")
-    message(FATAL_ERROR "rooftile/ops/${op}: an operator's name is snake_case")
+    message(FATAL_ERROR "${folder}: an operator's name is snake_case")
   endif()
-  foreach(part op cases ref)
+  foreach(part op cases)
     if(NOT EXISTS ${folder}/${op}_${part}.cpp)
-      message(FATAL_ERROR "rooftile/ops/${op} has no ${op}_${part}.cpp: tools/new_op makes a complete folder")
+      message(FATAL_ERROR "${folder} has no ${op}_${part}.cpp: tools/new_op makes a complete folder")
     endif()
   endforeach()
-  list(APPEND rooftile_operators ${op})
+  set(${op}_folder ${folder})
+  file(GLOB ${op}_tests CONFIGURE_DEPENDS ${folder}/${op}_test.cpp ${folder}/${op}_*_test.cpp)
+  file(GLOB ${op}_lab CONFIGURE_DEPENDS ${folder}/${op}_ref.cpp ${folder}/${op}_cases.cpp)
+  file(GLOB ${op}_host CONFIGURE_DEPENDS ${folder}/${op}_*.cpp)
+  list(FILTER ${op}_host EXCLUDE REGEX "_(ref|cases|test|peers_[a-z0-9_]+)\\.cpp$")
 
-  file(GLOB matched CONFIGURE_DEPENDS ${folder}/${op}_*.cpp)
-  list(FILTER matched EXCLUDE REGEX "_(ref|cases|test|peers_[a-z0-9_]+)\\.cpp$")
-  list(APPEND rooftile_op_sources ${matched})
-  file(GLOB matched CONFIGURE_DEPENDS ${folder}/${op}_ref.cpp ${folder}/${op}_cases.cpp)
-  list(APPEND rooftile_op_lab_sources ${matched})
-  file(GLOB matched CONFIGURE_DEPENDS ${folder}/${op}_test.cpp)
-  list(APPEND rooftile_op_tests ${matched})
-
-  file(GLOB rungs CONFIGURE_DEPENDS ${folder}/rungs/*.cu)
-  foreach(rung IN LISTS rungs)
-    if(NOT rung MATCHES "/r[0-9][0-9][0-9]?_[a-z0-9_]+(\\.sm80|\\.sm90a)?\\.cu$")
-      message(FATAL_ERROR "${rung}: a rung is named rNN_mechanism.cu, .sm80.cu or .sm90a.cu")
+  file(GLOB ${op}_rungs CONFIGURE_DEPENDS ${folder}/rungs/*.cu)
+  foreach(suffix portable sm80 sm90a)
+    set(${op}_rungs_${suffix})
+  endforeach()
+  foreach(rung IN LISTS ${op}_rungs)
+    if(NOT rung MATCHES "/r[0-9][0-9][0-9]_[a-z0-9_]+(\\.sm80|\\.sm90a)?\\.cu$")
+      message(FATAL_ERROR "${rung}: a rung is named rNNN_mechanism.cu, .sm80.cu or .sm90a.cu")
     endif()
-    if(CMAKE_MATCH_1 STREQUAL ".sm80")
-      list(APPEND rooftile_rungs_sm80 ${rung})
-    elseif(CMAKE_MATCH_1 STREQUAL ".sm90a")
-      list(APPEND rooftile_rungs_sm90a ${rung})
+    if(CMAKE_MATCH_1)
+      string(SUBSTRING ${CMAKE_MATCH_1} 1 -1 suffix)
     else()
-      list(APPEND rooftile_rungs_portable ${rung})
+      set(suffix portable)
     endif()
+    list(APPEND ${op}_rungs_${suffix} ${rung})
   endforeach()
 
   file(GLOB peers CONFIGURE_DEPENDS ${folder}/${op}_peers_*.cu ${folder}/${op}_peers_*.cpp)
@@ -55,10 +50,27 @@ foreach(folder IN LISTS op_folders)
     string(REGEX MATCH "_peers_([a-z0-9_]+)\\.(cu|cpp)$" ignored ${peer})
     set(vendor ${CMAKE_MATCH_1})
     list(APPEND rooftile_peer_vendors ${vendor})
-    list(APPEND rooftile_peers_${vendor} ${peer})
+    set(${op}_peers_${vendor} ${peer})
     list(APPEND rooftile_peer_operators_${vendor} ${op})
   endforeach()
-endforeach()
+endmacro()
+
+# rooftile_discover_operators(VARIABLE DIR): the names of the operators below DIR.
+macro(rooftile_discover_operators variable dir)
+  set(${variable})
+  file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${dir}/*)
+  foreach(folder IN LISTS folders)
+    file(GLOB files CONFIGURE_DEPENDS ${folder}/*)
+    if(IS_DIRECTORY ${folder} AND files)
+      rooftile_discover_operator(${folder})
+      list(APPEND ${variable} ${op})
+    endif()
+  endforeach()
+endmacro()
+
+rooftile_discover_operators(rooftile_library_operators ${PROJECT_SOURCE_DIR}/rooftile/ops)
+rooftile_discover_operators(rooftile_lessons ${PROJECT_SOURCE_DIR}/rooftile/lessons)
+set(rooftile_operators ${rooftile_library_operators} ${rooftile_lessons})
 list(REMOVE_DUPLICATES rooftile_peer_vendors)
 
 # rooftile_generate_registration(FILE SIGNATURE ARGUMENT PREFIX SUFFIX OPERATORS...): a function of this signature that
@@ -74,7 +86,7 @@ function(rooftile_generate_registration file signature argument prefix suffix)
     set(calls "  (void)${argument};\n")
   endif()
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
-"// Generated by CMake from the folders of rooftile/ops.
+"// Generated by CMake from the folders of rooftile/ops and rooftile/lessons.
 #include \"rooftile/core/registry.h\"
 
 namespace rooftile {
@@ -85,9 +97,10 @@ ${calls}}
 ")
 endfunction()
 
-set(rooftile_generated ${PROJECT_BINARY_DIR}/generated)
 rooftile_generate_registration(${rooftile_generated}/register_all_operators.cpp
-  "void rooftile::register_all_operators(Registry& registry)" registry register_ "" ${rooftile_operators})
+  "void rooftile::register_all_operators(Registry& registry)" registry register_ "" ${rooftile_library_operators})
+rooftile_generate_registration(${rooftile_generated}/register_all_lessons.cpp
+  "void rooftile::register_all_lessons(Registry& registry)" registry register_ "" ${rooftile_lessons})
 rooftile_generate_registration(${rooftile_generated}/register_all_cases.cpp
   "void rooftile::register_all_cases(Registry& registry)" registry register_ _cases ${rooftile_operators})
 foreach(vendor IN LISTS rooftile_peer_vendors)
@@ -95,3 +108,53 @@ foreach(vendor IN LISTS rooftile_peer_vendors)
     "extern \"C\" __attribute__((visibility(\"default\"))) void rooftile_register_peers(rooftile::Registry* registry)"
     "*registry" register_ _peers_${vendor} ${rooftile_peer_operators_${vendor}})
 endforeach()
+
+# rooftile_add_operator_objects(TARGET OPERATORS...): puts the host code and the CUDA kernels of these operators into
+# the target. One set of object libraries per operator, so that what one costs can be told.
+function(rooftile_add_operator_objects target)
+  rooftile_archs(archs_portable 0)
+  rooftile_archs(archs_sm80 80)
+  foreach(op IN LISTS ARGN)
+    set(host rooftile_op_${op})
+    add_library(${host} OBJECT ${${op}_host})
+    rooftile_configure_target(${host})
+    target_include_directories(${host} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${host} PRIVATE TBB::tbb)
+    if(NOT ROOFTILE_SANITIZE)
+      # CPU rungs are bound by memory only if the loops are vectorised.
+      set(cpu_rungs ${${op}_host})
+      list(FILTER cpu_rungs INCLUDE REGEX "_cpu\\.cpp$")
+      set_source_files_properties(${cpu_rungs} PROPERTIES COMPILE_OPTIONS -O3)
+    endif()
+    if(ROOFTILE_WITH_CUDA)
+      target_compile_definitions(${host} PRIVATE ROOFTILE_WITH_CUDA)
+      target_link_libraries(${host} PRIVATE CUDA::cudart_static)
+      rooftile_add_cuda_objects(${host}_cuda "${archs_portable}" ${${op}_rungs_portable})
+      rooftile_add_cuda_objects(${host}_cuda_sm80 "${archs_sm80}" ${${op}_rungs_sm80})
+      rooftile_add_cuda_objects(${host}_cuda_sm90a 90a-real ${${op}_rungs_sm90a})
+    endif()
+    rooftile_link_objects(${target} ${host} ${host}_cuda ${host}_cuda_sm80 ${host}_cuda_sm90a)
+  endforeach()
+endfunction()
+
+# What the lab needs of every operator: its cases, its kernels for the simulated SM, plain and checked.
+function(rooftile_add_operator_lab_objects)
+  foreach(op IN LISTS ARGN)
+    add_library(rooftile_op_${op}_lab OBJECT ${${op}_lab})
+    rooftile_configure_target(rooftile_op_${op}_lab)
+    target_link_libraries(rooftile_op_${op}_lab PRIVATE rooftile)
+    rooftile_add_sim_objects(rooftile_op_${op}_sim ${${op}_rungs})
+    rooftile_add_checked_object(rooftile_op_${op}_checked ${${op}_rungs})
+  endforeach()
+endfunction()
+
+# rooftile_link_simulated_operators(PROGRAM): objects, not an archive: the rows refer to the simulated launchers
+# weakly, and a weak reference pulls nothing out of an archive.
+function(rooftile_link_simulated_operators program)
+  list(TRANSFORM rooftile_operators REPLACE "(.+)" "rooftile_op_\\1_sim" OUTPUT_VARIABLE simulated)
+  rooftile_link_objects(${program} ${simulated})
+endfunction()
+function(rooftile_link_checked_operators program)
+  list(TRANSFORM rooftile_operators REPLACE "(.+)" "rooftile_op_\\1_checked" OUTPUT_VARIABLE checked)
+  rooftile_link_checked(${program} ${checked})
+endfunction()

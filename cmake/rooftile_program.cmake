@@ -22,9 +22,12 @@ target_link_libraries(rooftile_sim PUBLIC rooftile PRIVATE Boost::context Thread
 target_compile_options(rooftile_sim PRIVATE -UNDEBUG)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/sim/checked/source_lines.cpp PROPERTIES
   COMPILE_DEFINITIONS "ROOFTILE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
-rooftile_add_sim_objects(rooftile_sim_ops ${rooftile_rungs_portable} ${rooftile_rungs_sm80} ${rooftile_rungs_sm90a})
-rooftile_add_checked_object(rooftile_checked_ops ${rooftile_rungs_portable} ${rooftile_rungs_sm80}
-                            ${rooftile_rungs_sm90a})
+
+# The lessons: operators in every respect but that nobody installs them.
+rooftile_add_library(rooftile_lessons ${rooftile_generated}/register_all_lessons.cpp)
+target_link_libraries(rooftile_lessons PUBLIC rooftile)
+rooftile_add_operator_objects(rooftile_lessons ${rooftile_lessons})
+rooftile_add_operator_lab_objects(${rooftile_operators})
 
 # The commit and the digests change without any source of ours changing, so this runs in every build; the files
 # change only with their content.
@@ -34,8 +37,8 @@ add_custom_target(rooftile_build_info_files ALL
   BYPRODUCTS ${build_info_dir}/rooftile_build_info.inc ${build_info_dir}/rooftile_build_commit.inc
   COMMENT "" VERBATIM)
 
-file(GLOB lab_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*.cpp)
-file(GLOB lab_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*.cu)
+file(GLOB lab_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*/*.cpp)
+file(GLOB lab_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*/*.cu)
 if(ROOFTILE_WITH_CUDA)
   list(FILTER lab_sources EXCLUDE REGEX "_absent\\.cpp$")
   set(lab_kernels_sm90a ${lab_kernels})
@@ -52,27 +55,27 @@ target_link_libraries(rooftile_lab PUBLIC rooftile rooftile_sim fmt::fmt
 target_include_directories(rooftile_lab PRIVATE ${build_info_dir})
 add_dependencies(rooftile_lab rooftile_build_info_files)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/build_info.cpp PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/base/build_info.cpp PROPERTIES
   COMPILE_DEFINITIONS "ROOFTILE_COMPILER_FLAGS=\"${CMAKE_CXX_FLAGS_${build_type}}\""
   COMPILE_OPTIONS "-include;${build_info_dir}/rooftile_build_commit.inc"
   OBJECT_DEPENDS "${build_info_dir}/rooftile_build_info.inc;${build_info_dir}/rooftile_build_commit.inc")
 
 # `inspect` compiles a rung's source as the release build does, whatever this build is.
 list(JOIN rooftile_kernel_options " " kernel_flags)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/device_compiler.cpp PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/inspect/device_compiler.cpp PROPERTIES COMPILE_DEFINITIONS
   "ROOFTILE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";ROOFTILE_KERNEL_FLAGS=\"${kernel_flags} ${CMAKE_CUDA_FLAGS_RELEASE}\"")
 
-rooftile_add_library(rooftile_lab_ops ${rooftile_op_lab_sources} ${rooftile_generated}/register_all_cases.cpp)
+rooftile_add_library(rooftile_lab_ops ${rooftile_generated}/register_all_cases.cpp)
+list(TRANSFORM rooftile_operators REPLACE "(.+)" "rooftile_op_\\1_lab" OUTPUT_VARIABLE lab_objects)
+rooftile_link_objects(rooftile_lab_ops ${lab_objects})
 target_link_libraries(rooftile_lab_ops PUBLIC rooftile)
 
 file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
 rooftile_add_program(rooftile_cli ${cli_sources})
 set_target_properties(rooftile_cli PROPERTIES OUTPUT_NAME rooftile)
-# Objects, not an archive: the rows refer to the simulated launchers weakly, and a weak reference pulls nothing out
-# of an archive.
-rooftile_link_objects(rooftile_cli rooftile_sim_ops)
-rooftile_link_checked(rooftile_cli rooftile_checked_ops)
-target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_sim rooftile fmt::fmt CLI11::CLI11
+rooftile_link_simulated_operators(rooftile_cli)
+rooftile_link_checked_operators(rooftile_cli)
+target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile fmt::fmt CLI11::CLI11
                       nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 install(TARGETS rooftile_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
@@ -81,7 +84,11 @@ if(ROOFTILE_WITH_CUDA)
   foreach(vendor IN LISTS rooftile_peer_vendors)
     set(plugin rooftile_peers_${vendor})
     set(vendor_archs ${ROOFTILE_CUDA_ARCHS})
-    add_library(${plugin} MODULE ${rooftile_peers_${vendor}} ${rooftile_generated}/register_peers_${vendor}.cpp)
+    set(peers)
+    foreach(op IN LISTS rooftile_peer_operators_${vendor})
+      list(APPEND peers ${${op}_peers_${vendor}})
+    endforeach()
+    add_library(${plugin} MODULE ${peers} ${rooftile_generated}/register_peers_${vendor}.cpp)
     rooftile_configure_target(${plugin})
     target_link_libraries(${plugin} PRIVATE rooftile)
     if(TARGET CUDA::${vendor})

@@ -77,12 +77,15 @@ file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/checked/*.cu)
 rooftile_add_checked_object(rooftile_checked_test_kernels ${kernels} ${tests_dir}/device/sm90a_bulk.cu
   ${tests_dir}/device/sm90a_cluster.cu ${tests_dir}/device/sm90a_tma.cu ${tests_dir}/device/blocks/cp_async_kernels.cu)
 if(TARGET rooftile_checked_test_kernels)
-  rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile)
-  rooftile_link_objects(rooftile_checked_tests rooftile_sim_ops)
-  rooftile_link_checked(rooftile_checked_tests rooftile_checked_test_kernels rooftile_checked_ops)
-  get_target_property(checked_ops rooftile_checked_ops ROOFTILE_CHECKED_OBJECT)
-  rooftile_add_script_test(checked.linkage COMMAND ${tests_dir}/checked/linkage_test ${checked_ops}
-    $<TARGET_FILE:rooftile> $<TARGET_FILE:rooftile_sim> $<TARGET_FILE:rooftile_lab> $<TARGET_FILE:rooftile_lab_ops>)
+  rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile)
+  rooftile_link_simulated_operators(rooftile_checked_tests)
+  rooftile_link_checked(rooftile_checked_tests rooftile_checked_test_kernels)
+  rooftile_link_checked_operators(rooftile_checked_tests)
+  foreach(op IN LISTS rooftile_operators)
+    get_target_property(object rooftile_op_${op}_checked ROOFTILE_CHECKED_OBJECT)
+    rooftile_add_script_test(checked.linkage.${op} COMMAND ${tests_dir}/checked/linkage_test ${object}
+      $<TARGET_FILE:rooftile> $<TARGET_FILE:rooftile_sim> $<TARGET_FILE:rooftile_lab> $<TARGET_FILE:rooftile_lab_ops>)
+  endforeach()
 endif()
 if(ROOFTILE_WITH_CUDA)
   rooftile_add_cuda_objects(rooftile_checked_test_kernels_cuda 90a-real ${kernels})
@@ -103,11 +106,12 @@ endif()
 file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/lab/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")
 rooftile_add_tests(rooftile_lab_tests SOURCES ${sources}
-  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile nlohmann_json::nlohmann_json TBB::tbb)
+  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile nlohmann_json::nlohmann_json TBB::tbb)
 file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/lab/*.cu)
-rooftile_add_sim_objects(rooftile_lab_test_kernels ${kernels} ${PROJECT_SOURCE_DIR}/rooftile/lab/device_fill.cu)
+rooftile_add_sim_objects(rooftile_lab_test_kernels ${kernels} ${PROJECT_SOURCE_DIR}/rooftile/lab/case/device_fill.cu)
 if(TARGET rooftile_lab_tests)
-  rooftile_link_objects(rooftile_lab_tests rooftile_sim_ops rooftile_lab_test_kernels)
+  rooftile_link_objects(rooftile_lab_tests rooftile_lab_test_kernels)
+  rooftile_link_simulated_operators(rooftile_lab_tests)
   target_compile_definitions(rooftile_lab_tests PRIVATE ROOFTILE_TESTS_DIR="${tests_dir}")
 endif()
 if(ROOFTILE_WITH_CUDA)
@@ -122,10 +126,14 @@ if(TARGET rooftile_cli_tests)
   add_dependencies(rooftile_cli_tests rooftile_cli)
 endif()
 
-rooftile_add_tests(rooftile_ops_tests SOURCES ${rooftile_op_tests}
-  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_sim rooftile)
+set(op_tests)
+foreach(op IN LISTS rooftile_operators)
+  list(APPEND op_tests ${${op}_tests})
+endforeach()
+rooftile_add_tests(rooftile_ops_tests SOURCES ${op_tests}
+  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile)
 if(TARGET rooftile_ops_tests)
-  rooftile_link_objects(rooftile_ops_tests rooftile_sim_ops)
+  rooftile_link_simulated_operators(rooftile_ops_tests)
 endif()
 
 # Every case of every rung. Lanes run forward and reversed: each order finds missing barriers that the other hides;
@@ -146,7 +154,7 @@ endforeach()
 
 # The verdicts' own gate: exit code 1 when 200 comparisons of a rung with itself say "different" more than 10 times, or
 # 200 with 3 % more work say "faster" fewer than 180 times. Alone, because it measures time.
-rooftile_add_script_test(lab.verdicts COMMAND rooftile_cli calibrate reduce --rung serial --device cpu
+rooftile_add_script_test(lab.verdicts COMMAND rooftile_cli verdicts reduce --rung serial --device cpu
                                               --mode stream-hot --shape n=2^17 --runs 200)
 set_tests_properties(lab.verdicts PROPERTIES RUN_SERIAL TRUE)
 

@@ -2,8 +2,8 @@
 #include <map>
 
 #include "rooftile/core/registry.h"
-#include "rooftile/lab/simulation.h"
-#include "rooftile/ops/access_count/access_count.h"
+#include "rooftile/lab/simulate/simulation.h"
+#include "rooftile/lessons/access_count/access_count.h"
 #include "rooftile/sim/checked/source_lines.h"
 #include "tests/checked/checked_test.h"
 
@@ -19,6 +19,7 @@ class Access : public ::testing::TestWithParam<simt::LaneOrder> {
   void SetUp() override {
     ASSERT_TRUE(is_ok(simt::set_executor_config({.order = GetParam(), .seed = 11})));
     register_all_operators(registry_);
+    register_all_lessons(registry_);
     register_all_cases(registry_);
   }
   void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }

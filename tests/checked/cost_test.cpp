@@ -6,8 +6,8 @@
 #include <set>
 
 #include "rooftile/core/registry.h"
-#include "rooftile/lab/candidate.h"
-#include "rooftile/lab/problem.h"
+#include "rooftile/lab/case/candidate.h"
+#include "rooftile/lab/case/problem.h"
 #include "tests/checked/checked_test.h"
 
 namespace rooftile::checked_testing {
@@ -76,6 +76,7 @@ TEST_F(Cost, ChecksAreAtMostTenTimesSlower) {
   ASSERT_TRUE(is_ok(simt::set_executor_config({.workers = 1})));
   Registry registry;
   register_all_operators(registry);
+  register_all_lessons(registry);
   register_all_cases(registry);
   // Others have rungs of single accesses, where the plain build spends next to nothing.
   for (const std::string name : {"reduce", "transpose"}) {

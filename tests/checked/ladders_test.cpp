@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "rooftile/core/registry.h"
-#include "rooftile/lab/simulation.h"
+#include "rooftile/lab/simulate/simulation.h"
 #include "tests/checked/checked_test.h"
 
 namespace rooftile::checked_testing {
@@ -13,6 +13,7 @@ class Ladders : public ::testing::TestWithParam<simt::LaneOrder> {
   void SetUp() override {
     ASSERT_TRUE(is_ok(simt::set_executor_config({.order = GetParam(), .seed = 5})));
     register_all_operators(registry_);
+    register_all_lessons(registry_);
     register_all_cases(registry_);
   }
   void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "rooftile/core/registry.h"
-#include "rooftile/lab/simulation.h"
+#include "rooftile/lab/simulate/simulation.h"
 #include "rooftile/sim/checked/source_lines.h"
 #include "tests/checked/checked_test.h"
 
@@ -112,6 +112,7 @@ class Mutants : public ::testing::Test {
 TEST_F(Mutants, AreReported) {
   Registry registry;
   register_all_operators(registry);
+  register_all_lessons(registry);
   register_all_cases(registry);
   for (const OperatorDescriptor* op : registry.operators()) {
     const OperatorCases* cases = registry.cases(op->name);

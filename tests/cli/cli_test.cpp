@@ -31,7 +31,7 @@ class Cli : public CliTest {
 
 TEST_F(Cli, HelpHasExamples) {
   for (const std::string command : {"list", "show", "ladder", "run", "verify", "sim", "inspect", "profile",
-                                    "device", "calibrate", "table"}) {
+                                    "device", "verdicts", "table"}) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("rooftile " + command), std::string::npos) << outcome.out;
@@ -62,10 +62,10 @@ TEST_F(Cli, WrongCalls) {
   expect_error(2, "graph-cold", {"ladder", "reduce", "--mode", "graph"});
   expect_error(2, "needs a GPU",
                {"ladder", "reduce", "--mode", "graph-hot", "--device", "cpu", "--shape", "n=9"});
-  expect_error(2, "from 1 to", {"calibrate", "reduce", "--runs", "0"});
-  expect_error(2, "has no time", {"calibrate", "reduce", "--device", "sim"});
-  expect_error(2, "serial", {"calibrate", "reduce", "--rung", "seriall", "--device", "cpu"});
-  expect_error(2, "does not run on cpu", {"calibrate", "reduce", "--rung", "single_pass", "--device", "cpu"});
+  expect_error(2, "from 1 to", {"verdicts", "reduce", "--runs", "0"});
+  expect_error(2, "has no time", {"verdicts", "reduce", "--device", "sim"});
+  expect_error(2, "serial", {"verdicts", "reduce", "--rung", "seriall", "--device", "cpu"});
+  expect_error(2, "does not run on cpu", {"verdicts", "reduce", "--rung", "single_pass", "--device", "cpu"});
   expect_error(2, "choose quick", {"verify", "reduce", "--tier", "tiny"});
   expect_error(2, "--every", {"verify", "reduce", "--every", "0"});
   expect_error(2, "forward", {"verify", "reduce", "--device", "sim", "--sim-order", "sideways"});
@@ -210,8 +210,8 @@ TEST_F(Cli, LaddersAreGatheredInOneRecord) {
                {"ladder", "reduce", "--device", "cpu", "--shape", "n=9", "--peer-json", path("none.json")});
 }
 
-TEST_F(Cli, CalibrateCountsVerdicts) {
-  const Outcome outcome = run({"calibrate", "reduce", "--rung", "serial", "--device", "cpu", "--mode",
+TEST_F(Cli, VerdictsAreCounted) {
+  const Outcome outcome = run({"verdicts", "reduce", "--rung", "serial", "--device", "cpu", "--mode",
                                "stream-hot", "--shape", "n=2^15", "--runs", "3", "--json", "-"});
   ASSERT_TRUE(outcome.code == 0 || outcome.code == 1) << outcome.err;
   const Json json = Json::parse(outcome.out);

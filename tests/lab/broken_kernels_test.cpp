@@ -8,7 +8,7 @@
 #include <array>
 #include <string>
 
-#include "rooftile/lab/verify.h"
+#include "rooftile/lab/check/verify.h"
 #include "tests/lab/fake_operator.h"
 
 namespace rooftile::lab {

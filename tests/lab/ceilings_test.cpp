@@ -1,5 +1,5 @@
 // Ceilings: what the cache accepts, and the mixes of the streaming bound.
-#include "rooftile/lab/ceilings.h"
+#include "rooftile/lab/time/ceilings.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "rooftile/lab/stream_bound.h"
+#include "rooftile/lab/time/stream_bound.h"
 
 namespace rooftile::lab {
 namespace {

@@ -1,4 +1,4 @@
-#include "rooftile/lab/compare.h"
+#include "rooftile/lab/check/compare.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A compiled source is taken from the cache as long as nothing that it was made from has changed.
-#include "rooftile/lab/compiled_cache.h"
+#include "rooftile/lab/inspect/compiled_cache.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

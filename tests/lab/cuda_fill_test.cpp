@@ -1,5 +1,5 @@
 // The kernel that draws inputs, on a GPU.
-#include "rooftile/lab/device_fill.h"
+#include "rooftile/lab/case/device_fill.h"
 #include "tests/core/cuda_testing.h"
 #include "tests/lab/fill_bits.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "rooftile/lab/occupancy.h"
+#include "rooftile/lab/inspect/occupancy.h"
 
 namespace rooftile::lab {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rooftile/core/host_tensor.h"
-#include "rooftile/lab/fill.h"
+#include "rooftile/lab/case/fill.h"
 
 namespace rooftile::lab::test {
 

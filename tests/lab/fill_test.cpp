@@ -1,4 +1,4 @@
-#include "rooftile/lab/fill.h"
+#include "rooftile/lab/case/fill.h"
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>

@@ -1,5 +1,5 @@
-// Verdicts of pairs: on launches whose difference is known, and what a calibration reports.
-#include "rooftile/lab/head_to_head.h"
+// Verdicts of pairs: on launches whose difference is known, and what a trial of verdicts reports.
+#include "rooftile/lab/time/head_to_head.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "rooftile/lab/calibration.h"
-#include "rooftile/lab/pinned_threads.h"
+#include "rooftile/lab/ladder/verdict_trial.h"
+#include "rooftile/lab/time/pinned_threads.h"
 #include "tests/lab/fake_operator.h"
 
 namespace rooftile::lab {
@@ -103,9 +103,9 @@ TEST(PinnedThreads, EveryThreadGetsBackWhatItHad) {
   });
 }
 
-class CalibrationTest : public testing::Test {
+class VerdictTrialTest : public testing::Test {
  protected:
-  CalibrationTest()
+  VerdictTrialTest()
       : op_(test::make_fake("fake", {test::fake_rung("right", test::Bug::none),
                                      test::fake_rung("wrong", test::Bug::skips_tail)})) {
     registry_.add(op_);
@@ -117,12 +117,12 @@ class CalibrationTest : public testing::Test {
   }
   OperatorDescriptor op_;
   Registry registry_;
-  CalibrationOptions options_;
+  VerdictTrialOptions options_;
 };
 
-TEST_F(CalibrationTest, CountsEveryComparisonOnce) {
+TEST_F(VerdictTrialTest, CountsEveryComparisonOnce) {
   options_.difference = 0.5;
-  const Result<Calibration> result = calibrate(registry_, op_, options_);
+  const Result<VerdictTrial> result = try_verdicts(registry_, op_, options_);
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ(result->rung, "right");
   EXPECT_NEAR(result->difference, 0.5, 1e-3);
@@ -136,15 +136,15 @@ TEST_F(CalibrationTest, CountsEveryComparisonOnce) {
   EXPECT_EQ(result->finding(), "");
 }
 
-TEST_F(CalibrationTest, ADifferenceThatIsTooSmallToFindFailsTheGate) {
+TEST_F(VerdictTrialTest, ADifferenceThatIsTooSmallToFindFailsTheGate) {
   options_.difference = 1e-3;
-  const Result<Calibration> result = calibrate(registry_, op_, options_);
+  const Result<VerdictTrial> result = try_verdicts(registry_, op_, options_);
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_NE(result->finding().find("A/B"), std::string::npos) << result->finding();
 }
 
-TEST_F(CalibrationTest, AFalseDifferenceFailsTheGate) {
-  Calibration c;
+TEST_F(VerdictTrialTest, AFalseDifferenceFailsTheGate) {
+  VerdictTrial c;
   c.same.runs = c.differs.runs = 200;
   c.differs.of[static_cast<std::size_t>(Verdict::faster)] = 180;
   c.same.of[static_cast<std::size_t>(Verdict::slower)] = 10;
@@ -155,16 +155,16 @@ TEST_F(CalibrationTest, AFalseDifferenceFailsTheGate) {
   EXPECT_NE(c.finding(), "");  // nothing found in no runs
 }
 
-TEST_F(CalibrationTest, WrongCalls) {
+TEST_F(VerdictTrialTest, WrongCalls) {
   options_.rung = "wrong";
-  EXPECT_EQ(calibrate(registry_, op_, options_).status().code(), StatusCode::check_failed);
+  EXPECT_EQ(try_verdicts(registry_, op_, options_).status().code(), StatusCode::check_failed);
   options_.rung = "rihgt";
-  EXPECT_EQ(calibrate(registry_, op_, options_).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(try_verdicts(registry_, op_, options_).status().code(), StatusCode::invalid_argument);
   options_.rung = "";
   options_.request.shape = {{"n", "3"}};
-  EXPECT_EQ(calibrate(registry_, op_, options_).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(try_verdicts(registry_, op_, options_).status().code(), StatusCode::invalid_argument);
   options_.device = kSim;
-  EXPECT_EQ(calibrate(registry_, op_, options_).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(try_verdicts(registry_, op_, options_).status().code(), StatusCode::invalid_argument);
 }
 
 }  // namespace

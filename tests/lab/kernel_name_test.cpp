@@ -1,5 +1,5 @@
 // The names that nvcc 13.0.88 and g++ 12 give to one kernel.
-#include "rooftile/lab/kernel_name.h"
+#include "rooftile/lab/inspect/kernel_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // One file of many cases, and peers of other processes.
-#include "rooftile/lab/ladder_merge.h"
+#include "rooftile/lab/ladder/ladder_merge.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "rooftile/lab/json_report.h"
-#include "rooftile/lab/ladder_table.h"
+#include "rooftile/lab/ladder/json_report.h"
+#include "rooftile/lab/ladder/ladder_table.h"
 #include "tests/lab/fake_operator.h"
 
 namespace rooftile::lab {

@@ -1,12 +1,12 @@
 // What rungs launch on cases and GPUs that are not here.
-#include "rooftile/lab/launch_plan.h"
+#include "rooftile/lab/inspect/launch_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-#include "rooftile/lab/kernel_name.h"
+#include "rooftile/lab/inspect/kernel_name.h"
 
 namespace rooftile::lab {
 namespace {
@@ -15,6 +15,7 @@ class LaunchPlans : public testing::Test {
  protected:
   LaunchPlans() {
     register_all_operators(registry_);
+    register_all_lessons(registry_);
     register_all_cases(registry_);
   }
   Result<LaunchPlan> plan(const std::string& op_name, const std::string& rung,

@@ -1,5 +1,5 @@
 // Nsight Compute's output, and its failures, from scripts in its place.
-#include "rooftile/lab/ncu.h"
+#include "rooftile/lab/profile/ncu.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "rooftile/lab/profile_metrics.h"
+#include "rooftile/lab/profile/profile_metrics.h"
 #include "tests/lab/ncu_output.h"
 
 namespace rooftile::lab {

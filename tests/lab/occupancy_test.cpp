@@ -1,5 +1,5 @@
 // Occupancy and waves of launches that are known by hand, and the table of architectures and GPUs.
-#include "rooftile/lab/occupancy.h"
+#include "rooftile/lab/inspect/occupancy.h"
 
 #include <gtest/gtest.h>
 

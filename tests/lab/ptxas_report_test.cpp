@@ -1,5 +1,5 @@
 // What nvcc 13.0.88 said of kernels.
-#include "rooftile/lab/ptxas_report.h"
+#include "rooftile/lab/inspect/ptxas_report.h"
 
 #include <gtest/gtest.h>
 

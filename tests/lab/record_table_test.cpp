@@ -1,5 +1,5 @@
 // READMEs from records.
-#include "rooftile/lab/record_table.h"
+#include "rooftile/lab/ladder/record_table.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "rooftile/lab/json_report.h"
+#include "rooftile/lab/ladder/json_report.h"
 #include "tests/lab/fake_operator.h"
 
 namespace rooftile::lab {

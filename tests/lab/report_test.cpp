@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
-#include "rooftile/lab/json_report.h"
-#include "rooftile/lab/ladder_table.h"
-#include "rooftile/lab/text_table.h"
+#include "rooftile/lab/base/text_table.h"
+#include "rooftile/lab/ladder/json_report.h"
+#include "rooftile/lab/ladder/ladder_table.h"
 #include "tests/lab/fake_operator.h"
 
 namespace rooftile::lab {

@@ -1,6 +1,6 @@
 // Machine code that nvdisasm 13 printed: what its instructions do, its loops, and how often they were
 // unrolled.
-#include "rooftile/lab/sass.h"
+#include "rooftile/lab/inspect/sass.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "rooftile/lab/sass_loops.h"
-#include "rooftile/lab/sass_summary.h"
+#include "rooftile/lab/inspect/sass_loops.h"
+#include "rooftile/lab/inspect/sass_summary.h"
 
 namespace rooftile::lab {
 namespace {

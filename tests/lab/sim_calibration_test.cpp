@@ -1,5 +1,5 @@
 // Counters side by side, records of them, and what the calibration says of a record.
-#include "rooftile/lab/sim_calibration.h"
+#include "rooftile/lab/profile/sim_calibration.h"
 
 #include <gtest/gtest.h>
 

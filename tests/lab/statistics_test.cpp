@@ -1,4 +1,4 @@
-#include "rooftile/lab/statistics.h"
+#include "rooftile/lab/time/statistics.h"
 
 #include <gtest/gtest.h>
 

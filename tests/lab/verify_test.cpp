@@ -1,4 +1,4 @@
-#include "rooftile/lab/verify.h"
+#include "rooftile/lab/check/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "rooftile/lab/write_file.h"
+#include "rooftile/lab/base/write_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,99 @@
+#include "rooftile/lab/case/candidate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rooftile/core/params.h"
+
+namespace rooftile::lab {
+namespace {
+
+Candidate from_rung(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {
+  Candidate candidate;
+  candidate.id = rung.id;
+  candidate.idea = rung.idea;
+  candidate.kind = rung.kind == RungKind::cpu ? CandidateKind::cpu : CandidateKind::rung;
+  candidate.determinism = rung.determinism;
+  candidate.launch = launch_for(rung, device.device.kind);
+  if (device.device.kind == DeviceKind::sim) candidate.checked = rung.launch.checked;
+  candidate.built = static_cast<bool>(candidate.launch);
+  candidate.unsupported = unsupported_reason(rung, args, device);
+  if (candidate.unsupported.empty()) candidate.workspace = workspace_for(rung, args, device);
+  return candidate;
+}
+
+Candidate from_peer(const PeerRow& peer, const AnyArgs& args, const DeviceProperties& device) {
+  Candidate candidate;
+  candidate.id = peer.id;
+  candidate.idea = peer.version;
+  candidate.kind = CandidateKind::peer;
+  candidate.determinism = Determinism::not_guaranteed;  // we verify a peer's result, not its promises
+  candidate.launch = peer.launch;
+  candidate.built = static_cast<bool>(peer.launch);
+  candidate.unsupported = !candidate.built ? "not built" : peer.supports ? peer.supports(args, device) : "";
+  if (candidate.unsupported.empty() && peer.workspace) candidate.workspace = peer.workspace(args, device);
+  return candidate;
+}
+
+bool named(const std::vector<std::string>& only, const std::string& id) {
+  return only.empty() || std::find(only.begin(), only.end(), id) != only.end();
+}
+
+RungKind kind_on(DeviceKind kind) { return kind == DeviceKind::cpu ? RungKind::cpu : RungKind::gpu; }
+
+}  // namespace
+
+std::string_view to_string(CandidateKind kind) {
+  switch (kind) {
+    case CandidateKind::rung:
+      return "rung";
+    case CandidateKind::cpu:
+      return "cpu";
+    case CandidateKind::peer:
+      return "peer";
+  }
+  return "rung";
+}
+
+std::vector<Candidate> candidates(const OperatorDescriptor& op, const std::vector<const PeerRow*>& peers,
+                                  const std::vector<std::string>& only, const AnyArgs& args,
+                                  const DeviceProperties& device) {
+  std::vector<Candidate> list;
+  for (const RungRow& rung : op.rungs) {
+    if (rung.kind == kind_on(device.device.kind) && named(only, rung.id))
+      list.push_back(from_rung(rung, args, device));
+  }
+  if (device.device.kind == DeviceKind::cuda) {
+    for (const PeerRow* peer : peers) {
+      if (named(only, peer->id)) list.push_back(from_peer(*peer, args, device));
+    }
+  }
+  return list;
+}
+
+bool has_candidates(const OperatorDescriptor& op, const std::vector<const PeerRow*>& peers,
+                    const std::vector<std::string>& only, DeviceKind kind) {
+  const bool has_peer =
+      kind == DeviceKind::cuda &&
+      std::any_of(peers.begin(), peers.end(), [&](const PeerRow* peer) { return named(only, peer->id); });
+  return has_peer || std::any_of(op.rungs.begin(), op.rungs.end(), [&](const RungRow& rung) {
+           return rung.kind == kind_on(kind) && named(only, rung.id);
+         });
+}
+
+Status check_rung_names(const OperatorDescriptor& op, const std::vector<const PeerRow*>& peers,
+                        const std::vector<std::string>& names) {
+  std::vector<std::string> known = op.rung_ids();
+  for (const PeerRow* peer : peers) known.push_back(peer->id);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string near = nearest_name(name, known);
+    return invalid_argument(fmt::format("unknown rung '{}' of {}: {}", name, op.name,
+                                        near.empty() ? fmt::format("choose one of {}", fmt::join(known, ", "))
+                                                     : fmt::format("did you mean '{}'?", near)));
+  }
+  return {};
+}
+
+}  // namespace rooftile::lab

@@ -1,0 +1,117 @@
+#include "rooftile/lab/check/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+namespace rooftile::lab {
+namespace {
+
+// The value as the output's dtype holds it, where overflow becomes an infinity (or NaN in f8e4m3).
+double rounded(double value, DType dtype) {
+  std::array<std::byte, 8> element{};
+  store_from_double(element.data(), dtype, value);
+  return load_as_double(element.data(), dtype);
+}
+
+class Mismatches {
+ public:
+  void add(std::int64_t index, const std::string& what) {
+    if (count_++ == 0) first_ = fmt::format("element {}: {}", index, what);
+  }
+  [[nodiscard]] std::string text(std::int64_t numel) const {
+    return count_ <= 1 ? first_ : fmt::format("{}; {} of {} elements differ", first_, count_, numel);
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  std::string first_;
+};
+
+std::string integer_text(const HostTensor& tensor, std::int64_t i) {
+  const auto at = static_cast<std::size_t>(i);
+  switch (tensor.dtype()) {
+    case DType::i64:
+      return fmt::format("{}", tensor.as<std::int64_t>()[at]);
+    case DType::u64:
+      return fmt::format("{}", tensor.as<std::uint64_t>()[at]);
+    default:
+      return fmt::format("{:.0f}", tensor.at(i));
+  }
+}
+
+Comparison compare_integers(const HostTensor& out, const HostTensor& exact) {
+  Comparison result;
+  if (out.bytes() == 0 || std::memcmp(out.data(), exact.data(), out.bytes()) == 0) return result;
+  Mismatches mismatches;
+  const std::size_t size = size_of(out.dtype());
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    const auto at = static_cast<std::size_t>(i) * size;
+    if (std::memcmp(static_cast<const std::byte*>(out.data()) + at,
+                    static_cast<const std::byte*>(exact.data()) + at, size) == 0) {
+      continue;
+    }
+    mismatches.add(i,
+                   fmt::format("got {}, expected exactly {}", integer_text(out, i), integer_text(exact, i)));
+    result.max_error = std::max(result.max_error, std::abs(out.at(i) - exact.at(i)));
+  }
+  result.mismatch = mismatches.text(out.numel());
+  return result;
+}
+
+Comparison compare_floats(const HostTensor& out, const Expected& expected) {
+  Comparison result;
+  Mismatches mismatches;
+  const std::span<const double> exact = expected.exact.as<double>();
+  const bool has_baseline = expected.same_precision.numel() > 0;
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    const double got = out.at(i);
+    const double want = exact[static_cast<std::size_t>(i)];
+    const double place = rounded(want, out.dtype());
+    if (std::isnan(place)) {
+      if (!std::isnan(got)) mismatches.add(i, fmt::format("got {:.9g}, expected NaN", got));
+      continue;
+    }
+    if (std::isinf(place)) {
+      if (!(got == place)) mismatches.add(i, fmt::format("got {:.9g}, expected {:.9g}", got, place));
+      continue;
+    }
+    // A baseline that overflowed says nothing: the floor alone decides then.
+    double baseline_error = 0.0;
+    if (has_baseline) baseline_error = std::abs(expected.same_precision.at(i) - want);
+    if (!std::isfinite(baseline_error)) baseline_error = 0.0;
+    const double tolerance = expected.factor * baseline_error + expected.floor;
+    const double error = std::abs(got - want);
+    if (!(error <= tolerance) || !std::isfinite(tolerance)) {
+      mismatches.add(
+          i, fmt::format("got {:.9g}, expected {:.9g}, off by {:.3g} where {:.3g} is allowed ({})", got, want,
+                         error, tolerance, expected.rule.empty() ? "the case's rule" : expected.rule));
+    }
+    if (std::isfinite(error)) result.max_error = std::max(result.max_error, error);
+  }
+  result.mismatch = mismatches.text(out.numel());
+  return result;
+}
+
+}  // namespace
+
+Comparison compare(const HostTensor& out, const Expected& expected) {
+  const DType wanted = is_float(out.dtype()) ? DType::f64 : out.dtype();
+  if (expected.exact.dtype() != wanted || expected.exact.numel() != out.numel()) {
+    return {.mismatch = fmt::format("the reference is {}{}, which does not belong to an output of {}{}",
+                                    to_string(expected.exact.dtype()), expected.exact.shape().to_string(),
+                                    to_string(out.dtype()), out.shape().to_string())};
+  }
+  const HostTensor& baseline = expected.same_precision;
+  if (baseline.numel() > 0 && (baseline.dtype() != DType::f64 || baseline.numel() != out.numel())) {
+    return {.mismatch = fmt::format("the reference's same_precision is {}{}: it must be f64 of {} elements",
+                                    to_string(baseline.dtype()), baseline.shape().to_string(), out.numel())};
+  }
+  return is_float(out.dtype()) ? compare_floats(out, expected) : compare_integers(out, expected.exact);
+}
+
+}  // namespace rooftile::lab

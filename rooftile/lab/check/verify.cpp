@@ -1,0 +1,304 @@
+#include "rooftile/lab/check/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "rooftile/lab/check/compare.h"
+#include "rooftile/sim/config.h"
+
+namespace rooftile::lab {
+namespace {
+
+// NaN in every float dtype, -1 or the largest value in integers; then finite rubbish.
+constexpr std::array<int, 2> kPoison = {0xFF, 0x5A};
+
+// What went wrong in a check: not an error of the lab.
+struct Finding {
+  std::string text;
+};
+
+// Empty text: nothing wrong. An error Status: the device or the lab failed, which fails the check as well.
+using Findings = Result<Finding>;
+
+Findings check_guards(const DeviceProblem& problem, const Scratch& scratch) {
+  const auto check = [&](const GuardedBuffer& buffer, const std::string& name) -> Findings {
+    ROOFTILE_TRY_ASSIGN(const std::string broken, buffer.broken_guard(problem.stream()));
+    if (broken.empty()) return Finding{};
+    return Finding{fmt::format("wrote outside of {}: {}", name, broken)};
+  };
+  for (std::size_t i = 0; i < problem.inputs().size(); ++i) {
+    ROOFTILE_TRY_ASSIGN(Finding found, check(problem.inputs()[i], problem.slot_name(SlotDirection::in, i)));
+    if (!found.text.empty()) return found;
+  }
+  for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
+    ROOFTILE_TRY_ASSIGN(Finding found, check(problem.outputs()[i], problem.slot_name(SlotDirection::out, i)));
+    if (!found.text.empty()) return found;
+  }
+  ROOFTILE_TRY_ASSIGN(Finding found, check(scratch.any, "the workspace"));
+  if (!found.text.empty()) return found;
+  return check(scratch.zeroed, "the zeroed workspace");
+}
+
+Findings check_zeroed(const DeviceProblem& problem, const Scratch& scratch) {
+  ROOFTILE_TRY_ASSIGN(const std::size_t at,
+                      first_nonzero(problem.stream(), scratch.zeroed.data(), scratch.zeroed.bytes()));
+  if (at == scratch.zeroed.bytes()) return Finding{};
+  return Finding{fmt::format("the zeroed workspace is not zero at exit: byte {}", at)};
+}
+
+Findings check_inputs(const DeviceProblem& problem) {
+  ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor>* inputs, problem.host().inputs());
+  for (std::size_t i = 0; i < inputs->size(); ++i) {
+    const HostTensor& input = (*inputs)[i];
+    ROOFTILE_TRY_ASSIGN(const std::size_t at, first_difference(problem.stream(), problem.inputs()[i].data(),
+                                                               input.data(), input.bytes()));
+    if (at == input.bytes()) continue;
+    return Finding{fmt::format("input {} was modified: element {}", problem.slot_name(SlotDirection::in, i),
+                               at / size_of(input.dtype()))};
+  }
+  return Finding{};
+}
+
+Status poison_and_launch(const Candidate& candidate, const DeviceProblem& problem, const Scratch& scratch,
+                         int poison) {
+  for (const GuardedBuffer& output : problem.outputs()) ROOFTILE_TRY(output.poison(problem.stream(), poison));
+  ROOFTILE_TRY(scratch.any.poison(problem.stream(), poison));
+  ROOFTILE_TRY(candidate.launch(problem.stream(), problem.properties(), problem.args(), scratch.workspace()));
+  return synchronize(problem.stream());
+}
+
+Findings check_outputs(DeviceProblem& problem, const std::vector<HostTensor>& outputs, double& max_error) {
+  ROOFTILE_TRY_ASSIGN(const std::vector<Expected>* expected, problem.host().expected());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Comparison comparison = compare(outputs[i], (*expected)[i]);
+    max_error = std::max(max_error, comparison.max_error);
+    if (comparison.mismatch.empty()) continue;
+    return Finding{fmt::format("{} {}", problem.slot_name(SlotDirection::out, i), comparison.mismatch)};
+  }
+  return Finding{};
+}
+
+Findings check_repeat(const DeviceProblem& problem, const std::vector<HostTensor>& first,
+                      const std::vector<HostTensor>& second) {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i].bytes() == 0 || std::memcmp(first[i].data(), second[i].data(), first[i].bytes()) == 0)
+      continue;
+    return Finding{fmt::format("{} differs between two runs, but the rung promises run-to-run determinism",
+                               problem.slot_name(SlotDirection::out, i))};
+  }
+  return Finding{};
+}
+
+Findings run_check(const Candidate& candidate, DeviceProblem& problem, double& max_error) {
+  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.workspace));
+  std::array<std::vector<HostTensor>, kPoison.size()> outputs;
+  for (std::size_t run = 0; run < kPoison.size(); ++run) {
+    ROOFTILE_TRY(poison_and_launch(candidate, problem, scratch, kPoison[run]));
+    ROOFTILE_TRY_ASSIGN(Finding guards, check_guards(problem, scratch));
+    if (!guards.text.empty()) return guards;
+    ROOFTILE_TRY_ASSIGN(Finding zeroed, check_zeroed(problem, scratch));
+    if (!zeroed.text.empty()) return zeroed;
+    ROOFTILE_TRY_ASSIGN(Finding modified, check_inputs(problem));
+    if (!modified.text.empty()) return modified;
+    for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
+      ROOFTILE_TRY_ASSIGN(HostTensor output, problem.download_output(i));
+      outputs[run].push_back(std::move(output));
+    }
+    ROOFTILE_TRY_ASSIGN(Finding wrong, check_outputs(problem, outputs[run], max_error));
+    if (!wrong.text.empty()) return wrong;
+  }
+  if (candidate.determinism == Determinism::run_to_run) return check_repeat(problem, outputs[0], outputs[1]);
+  return Finding{};
+}
+
+bool has_params(const Case& c, const std::vector<std::pair<std::string, std::string>>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& arg) {
+    return std::any_of(c.params.values().begin(), c.params.values().end(), [&](const auto& value) {
+      return value.first == arg.first && rooftile::to_string(value.second) == arg.second;
+    });
+  });
+}
+
+std::vector<Case> selected_cases(const OperatorCases& cases, const VerifyOptions& options, DeviceKind kind) {
+  if (options.single) return {*options.single};
+  const CaseTier largest = std::min(options.largest, largest_tier(kind));
+  std::vector<Case> selected;
+  int matches = 0;
+  for (Case& c : cases.cases()) {
+    if (c.tier > largest || (options.dtype && c.dtype != *options.dtype) || !has_params(c, options.args))
+      continue;
+    if (matches++ % options.every == 0) selected.push_back(std::move(c));
+  }
+  return selected;
+}
+
+// The part of a repro line that chooses the simulated SM's lane order where it is not the usual one.
+std::string sim_order_option() {
+  const Result<simt::ExecutorConfig> config = simt::executor_config();
+  if (!config.ok() || config->order == simt::LaneOrder::forward) return "";
+  if (config->order == simt::LaneOrder::reversed) return " --sim-order reversed";
+  return fmt::format(" --sim-order random:{}", config->seed);
+}
+
+class Verifier {
+ public:
+  Verifier(const Registry& registry, const VerifyOptions& options) : registry_(registry), options_(options) {}
+
+  Status run_operator(const OperatorDescriptor& op, const OperatorCases& cases) {
+    for (const Device device : options_.devices) {
+      if (!has_candidates(op, registry_.peers(op.name), options_.rungs, device.kind)) continue;
+      for (const Case& c : selected_cases(cases, options_, device.kind))
+        ROOFTILE_TRY(run_case(op, cases, c, device));
+    }
+    return {};
+  }
+
+  VerifyReport take() { return std::move(report_); }
+
+ private:
+  // One case on one device. A problem that cannot be set up is the call's error where the caller named the
+  // case, a skip where memory is short, and a failure otherwise: the list holds only cases that work.
+  Status run_case(const OperatorDescriptor& op, const OperatorCases& cases, const Case& c, Device device) {
+    Result<HostProblem> host = HostProblem::create(op, cases, c);
+    if (!host.ok()) return setup_failed(op, c, device, host.status());
+    Result<DeviceProblem> problem = DeviceProblem::create(*host, device);
+    if (!problem.ok()) return setup_failed(op, c, device, problem.status());
+    for (const Candidate& candidate :
+         candidates(op, registry_.peers(op.name), options_.rungs, problem->args(), problem->properties())) {
+      if (candidate.unsupported.empty()) {
+        add(check_candidate(candidate, *problem));
+      } else {
+        add(result_for(op, candidate.id, c, device, CheckStatus::skipped, candidate.unsupported));
+      }
+    }
+    return {};
+  }
+
+  Status setup_failed(const OperatorDescriptor& op, const Case& c, Device device, const Status& status) {
+    if (options_.single) return status;
+    const bool skip = status.code() == StatusCode::out_of_memory;
+    add(result_for(op, "*", c, device, skip ? CheckStatus::skipped : CheckStatus::failed, status.message()));
+    return {};
+  }
+
+  static CheckResult result_for(const OperatorDescriptor& op, const std::string& candidate, const Case& c,
+                                Device device, CheckStatus status, std::string reason) {
+    CheckResult result;
+    result.id = fmt::format("{}/{}[{}]", op.name, candidate, case_id(c));
+    result.device = to_string(device);
+    result.status = status;
+    result.reason = std::move(reason);
+    result.repro = repro_command(op, candidate == "*" ? "" : candidate, c, device);
+    return result;
+  }
+
+  void add(CheckResult result) {
+    ++report_.cases;
+    if (options_.on_check) options_.on_check(result, report_.cases);
+    switch (result.status) {
+      case CheckStatus::passed:
+        ++report_.passed;
+        break;
+      case CheckStatus::failed:
+        ++report_.failed;
+        report_.failures.push_back(std::move(result));
+        break;
+      case CheckStatus::skipped:
+        report_.skipped.push_back(std::move(result));
+        break;
+    }
+  }
+
+  const Registry& registry_;
+  const VerifyOptions& options_;
+  VerifyReport report_;
+};
+
+}  // namespace
+
+std::string_view to_string(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::passed:
+      return "passed";
+    case CheckStatus::failed:
+      return "failed";
+    case CheckStatus::skipped:
+      return "skipped";
+  }
+  return "failed";
+}
+
+CaseTier largest_tier(DeviceKind kind) {
+  if (kind == DeviceKind::cuda) return CaseTier::huge;
+  return kind == DeviceKind::cpu ? CaseTier::full : CaseTier::quick;
+}
+
+std::string repro_command(const OperatorDescriptor& op, std::string_view candidate, const Case& c,
+                          Device device) {
+  std::string command = "rooftile verify " + op.name;
+  if (!candidate.empty()) command += fmt::format(" --rung {}", candidate);
+  command += fmt::format(" --device {} --shape {} --dtype {}", to_string(device),
+                         rooftile::to_string(c.shape), to_string(c.dtype));
+  for (const auto& [name, value] : c.params.values())
+    command += fmt::format(" --arg {}={}", name, rooftile::to_string(value));
+  command += fmt::format(" --fill {} --offset {} --seed {}", to_string(c.fill), c.offset, c.seed);
+  if (device.kind == DeviceKind::sim) command += sim_order_option();
+  return command;
+}
+
+CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem) {
+  const OperatorDescriptor& op = problem.host().op();
+  const Case& c = problem.host().the_case();
+  CheckResult result;
+  result.id = fmt::format("{}/{}[{}]", op.name, candidate.id, case_id(c));
+  result.device = to_string(problem.properties().device);
+  result.repro = repro_command(op, candidate.id, c, problem.properties().device);
+  const Findings findings = run_check(candidate, problem, result.max_error);
+  Status restored;
+  if (!findings.ok() || !findings->text.empty()) restored = problem.restore();
+  if (findings.ok()) {
+    result.status = findings->text.empty() ? CheckStatus::passed : CheckStatus::failed;
+    result.reason = findings->text;
+  } else {
+    // Too little memory says nothing about the candidate; every other error does.
+    const bool skip = findings.status().code() == StatusCode::out_of_memory;
+    result.status = skip ? CheckStatus::skipped : CheckStatus::failed;
+    result.reason = findings.status().message();
+  }
+  // Whoever comes next cannot be judged on spoiled inputs: it would be blamed for this one's damage.
+  if (!restored.ok()) result.reason += "; and the inputs could not be restored: " + restored.message();
+  return result;
+}
+
+Result<VerifyReport> verify(const Registry& registry, const VerifyOptions& options) {
+  if (!options.sim_order.empty()) {
+    ROOFTILE_TRY_ASSIGN(simt::ExecutorConfig config, simt::executor_config());
+    ROOFTILE_TRY(simt::parse_lane_order(options.sim_order, config));
+    ROOFTILE_TRY(simt::set_executor_config(config));
+  }
+  std::vector<const OperatorDescriptor*> operators;
+  if (options.operators.empty()) operators = registry.operators();
+  for (const std::string& name : options.operators) {
+    ROOFTILE_TRY_ASSIGN(const OperatorDescriptor* op, registry.get(name));
+    operators.push_back(op);
+  }
+  Verifier verifier(registry, options);
+  for (const OperatorDescriptor* op : operators) {
+    const OperatorCases* cases = registry.cases(op->name);
+    if (cases == nullptr) return internal_error("no cases are registered").with_operator(op->name);
+    if (options.operators.size() == 1)
+      ROOFTILE_TRY(check_rung_names(*op, registry.peers(op->name), options.rungs));
+    ROOFTILE_TRY(verifier.run_operator(*op, *cases));
+  }
+  VerifyReport report = verifier.take();
+  report.devices = options.devices;
+  return report;
+}
+
+}  // namespace rooftile::lab

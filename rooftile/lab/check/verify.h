@@ -1,0 +1,70 @@
+// Verification: every rung of every case on a device, or one of them, against the reference.
+//
+// One check launches the candidate twice. Before each launch outputs and the free part of the workspace are
+// poisoned (0xFF bytes: NaN in every float; another pattern before the second launch, so that an element that
+// nobody writes cannot repeat itself) and the zeroed part is zero. After each: the launch and the stream
+// succeeded, guard bytes around every buffer are intact, the zeroed part is zero again, the inputs are
+// unchanged, every output element obeys the rule. After both: the two results are bitwise equal where the row
+// promises it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rooftile/core/registry.h"
+#include "rooftile/lab/case/candidate.h"
+#include "rooftile/lab/case/problem.h"
+
+namespace rooftile::lab {
+
+enum class CheckStatus { passed, failed, skipped };
+[[nodiscard]] std::string_view to_string(CheckStatus status);
+
+struct CheckResult {
+  std::string id;  // "reduce/warp_shuffle[n=1025,f32,op=sum]"
+  std::string device;
+  CheckStatus status = CheckStatus::skipped;
+  std::string reason;  // what failed, or why it was skipped
+  double max_error = 0;
+  std::string repro;  // a command line that reruns this one check
+};
+
+// Precondition: candidate.unsupported is empty. Leaves the problem's inputs as they were.
+[[nodiscard]] CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem);
+
+struct VerifyOptions {
+  std::vector<std::string> operators;  // empty: all
+  std::vector<Device> devices;
+  std::vector<std::string> rungs;                         // empty: all; ids of rungs or peers
+  std::optional<DType> dtype;                             // only the cases of this dtype
+  std::vector<std::pair<std::string, std::string>> args;  // only the cases with these parameters
+  std::optional<Case> single;                             // this case in place of the operator's list
+  CaseTier largest = CaseTier::huge;
+  int every = 1;          // of the list's cases every so many-th, from the first on; at least 1
+  std::string sim_order;  // forward, reversed, random:SEED; empty: as the process is configured
+  // Called after each check, with the number of checks done.
+  std::function<void(const CheckResult&, int done)> on_check;
+};
+
+struct VerifyReport {
+  std::vector<Device> devices;
+  int cases = 0;  // candidate x case x device: passed + failed + skipped
+  int passed = 0;
+  int failed = 0;
+  std::vector<CheckResult> skipped;
+  std::vector<CheckResult> failures;
+};
+
+// An error where the call is wrong; mismatches are in the report.
+[[nodiscard]] Result<VerifyReport> verify(const Registry& registry, const VerifyOptions& options);
+
+// The largest tier that a device runs: quick on sim, full on cpu, huge on cuda.
+[[nodiscard]] CaseTier largest_tier(DeviceKind kind);
+
+[[nodiscard]] std::string repro_command(const OperatorDescriptor& op, std::string_view candidate,
+                                        const Case& c, Device device);
+
+}  // namespace rooftile::lab

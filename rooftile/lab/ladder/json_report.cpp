@@ -1,0 +1,328 @@
+#include "rooftile/lab/ladder/json_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "rooftile/lab/base/build_info.h"
+#include "rooftile/lab/base/machine.h"
+
+namespace rooftile::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+constexpr std::size_t kMostSamples = 50;
+
+// NaN and infinities have no JSON: null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+// Four significant digits: more would be noise, and records are kept.
+Json rounded(double value) {
+  return std::isfinite(value) ? Json(std::stod(fmt::format("{:.4g}", value))) : Json(nullptr);
+}
+
+// Messages may quote what a user typed: bytes that are not UTF-8 are replaced, never fatal.
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json param_json(const ParamValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+Json machine_json(const Machine& machine) {
+  return {{"cpu", machine.cpu},           {"cpu_threads", machine.cpu_threads},
+          {"memory", machine.memory},     {"os", machine.os},
+          {"gpu", machine.gpu},           {"gpu_reason", machine.gpu_reason},
+          {"driver", machine.driver},     {"cuda_runtime", machine.cuda_runtime},
+          {"compiler", machine.compiler}, {"flags", machine.flags}};
+}
+
+Json plain_case_json(const Case& c) {
+  Json shape = Json::object();
+  for (const auto& [key, extent] : c.shape) shape[key] = extent;
+  Json params = Json::object();
+  for (const auto& [name, value] : c.params.values()) params[name] = param_json(value);
+  return {{"shape", shape},     {"dtype", to_string(c.dtype)},
+          {"params", params},   {"fill", to_string(c.fill)},
+          {"offset", c.offset}, {"seed", c.seed}};
+}
+
+Json case_json(const LadderResult& result) {
+  Json json = plain_case_json(result.the_case);
+  json["bytes"] = number(result.read_bytes + result.write_bytes);
+  json["read_bytes"] = number(result.read_bytes);
+  json["write_bytes"] = number(result.write_bytes);
+  json["flops"] = number(result.flops);
+  return json;
+}
+
+Json time_json(const std::optional<RowTime>& time) {
+  if (!time) return nullptr;
+  Json samples = Json::array();
+  for (std::size_t i = 0; i < std::min(time->samples_us.size(), kMostSamples); ++i) {
+    samples.push_back(rounded(time->samples_us[i]));
+  }
+  return {{"median", rounded(time->summary.median)},
+          {"iqr", rounded(time->summary.iqr)},
+          {"n", time->summary.n},
+          {"mode", to_string(time->mode)},
+          {"verdict", time->steady ? "ok" : "insufficient"},
+          {"samples", samples}};
+}
+
+Json ratio_json(const LadderRow& row) {
+  if (!row.ratio_to_peer) return nullptr;
+  return {{"median", rounded(row.ratio_to_peer->median)},
+          {"low", rounded(row.ratio_to_peer->low)},
+          {"high", rounded(row.ratio_to_peer->high)},
+          {"quads", row.quads}};
+}
+
+Json sm_clock_json(const std::optional<SmClock>& clock) {
+  if (!clock) return nullptr;
+  return {{"before", rounded(clock->before_mhz)},
+          {"after", rounded(clock->after_mhz)},
+          {"rated", clock->rated_mhz > 0 ? rounded(clock->rated_mhz) : Json(nullptr)},
+          {"throttled", clock->throttled()}};
+}
+
+Json accesses_json(const AccessSummary& accesses) {
+  const auto known = [](double value) { return value > 0.0 ? rounded(value) : Json(nullptr); };
+  return {{"global_load_sectors_per_request", known(accesses.load_sectors)},
+          {"global_store_sectors_per_request", known(accesses.store_sectors)},
+          {"shared_conflict_degree", known(accesses.conflict_degree)},
+          {"worst_shared_conflict_degree", accesses.worst_conflict},
+          {"constant_words_per_request", known(accesses.constant_words)},
+          {"active_lanes_per_request", known(accesses.lanes)},
+          {"active_lanes_per_basic_block", known(accesses.block_lanes)},
+          {"bytes_moved", accesses.bytes_moved},
+          {"barriers", accesses.barriers},
+          {"shuffles", accesses.shuffles}};
+}
+
+Json row_json(const LadderRow& row, Device device) {
+  Json json = {{"rung", row.rung},
+               {"kind", row.kind},
+               {"device", to_string(device)},
+               {"other_process", row.other_process},
+               {"chosen", row.chosen},
+               {"status", to_string(row.status)},
+               {"reason", row.reason},
+               {"verified", row.verified},
+               {"error", row.verified && row.kind != "bound" ? number(row.error) : Json(nullptr)},
+               {"time_us", time_json(row.time)},
+               {"gbps", row.time ? rounded(row.gbps) : Json(nullptr)},
+               {"tflops", row.time && row.kind != "bound" ? rounded(row.tflops) : Json(nullptr)},
+               {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
+               {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
+               {"ratio_to_peer", ratio_json(row)},
+               {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)}};
+  if (row.accesses) json["accesses"] = accesses_json(*row.accesses);
+  return json;
+}
+
+std::string commit_text() {
+  return fmt::format("{}{}", build_info().commit, build_info().dirty ? "-dirty" : "");
+}
+
+Json properties_json(const DeviceProperties& p) {
+  return {{"device", to_string(p.device)},
+          {"name", p.name},
+          {"compute_capability", p.compute_capability},
+          {"multiprocessors", p.multiprocessors},
+          {"max_threads_per_block", p.max_threads_per_block},
+          {"max_threads_per_multiprocessor", p.max_threads_per_multiprocessor},
+          {"shared_memory_per_block", p.shared_memory_per_block},
+          {"last_level_cache", p.last_level_cache},
+          {"memory_bytes", p.memory_bytes},
+          {"peak_bandwidth_gbps", rounded(p.peak_bandwidth_gbps)}};
+}
+
+Json ceiling_json(const Ceiling& ceiling) {
+  const auto known = [](double value) { return value > 0.0 ? rounded(value) : Json(nullptr); };
+  const bool is_rate = ceiling.unit == "GB/s";
+  return {{"name", ceiling.name},
+          {"unit", ceiling.unit},
+          {"value", known(ceiling.value)},
+          {"gbps", is_rate ? known(ceiling.value) : Json(nullptr)},
+          {"bytes", is_rate ? known(ceiling.work) : Json(nullptr)},
+          {"datasheet", known(ceiling.datasheet)},
+          {"reason", ceiling.reason}};
+}
+
+// One entry per rung, device and reason: a ladder skips thousands of checks for a handful of reasons. The id
+// of several is "operator/rung[*]".
+Json skipped_json(const std::vector<CheckResult>& skips) {
+  struct Group {
+    const CheckResult* first = nullptr;
+    int count = 0;
+  };
+  using Key = std::tuple<std::string, std::string, std::string>;
+  std::vector<Group> groups;
+  std::map<Key, std::size_t> places;
+  for (const CheckResult& skip : skips) {
+    const auto [at, is_new] = places.try_emplace(
+        Key{skip.id.substr(0, skip.id.find('[')), skip.device, skip.reason}, groups.size());
+    if (is_new) groups.push_back({&skip});
+    ++groups[at->second].count;
+  }
+  Json skipped = Json::array();
+  for (const Group& group : groups) {
+    const std::string& id = group.first->id;
+    skipped.push_back({{"id", group.count == 1 ? id : id.substr(0, id.find('[')) + "[*]"},
+                       {"device", group.first->device},
+                       {"reason", group.first->reason},
+                       {"count", group.count}});
+  }
+  return skipped;
+}
+
+std::string why_not(const RungRow& rung, Device device) {
+  const Result<const DeviceProperties*> properties = device_properties(device);
+  return properties.ok() ? unavailable_reason(rung, **properties) : properties.status().message();
+}
+
+}  // namespace
+
+Availability availability(const RungRow& rung) {
+  Availability result;
+  if (rung.kind == RungKind::cpu) {
+    result.reason = why_not(rung, kCpu);
+    result.cpu = result.reason.empty();
+    return result;
+  }
+  const Status gpu = cuda_availability();
+  const std::string cuda = gpu.ok() ? why_not(rung, cuda_device(0)) : gpu.message();
+  const std::string sim = why_not(rung, kSim);
+  result.cuda = cuda.empty();
+  result.sim = sim.empty();
+  if (!cuda.empty()) result.reason = "cuda: " + cuda;
+  if (!sim.empty()) result.reason += (result.reason.empty() ? "sim: " : "; sim: ") + sim;
+  return result;
+}
+
+std::string ladder_json(const LadderReport& report, const std::string& command) {
+  Json results = Json::array();
+  for (const LadderResult& result : report.results) {
+    Json rows = Json::array();
+    for (const LadderRow& row : result.rows) rows.push_back(row_json(row, result.device));
+    // The origin stands with each case, because a record may hold the cases of several runs (ladder_merge.h).
+    results.push_back({{"case", case_json(result)},
+                       {"device", to_string(result.device)},
+                       {"mode", to_string(report.mode)},
+                       {"command", command},
+                       {"commit", commit_text()},
+                       {"source_digest", source_digest(report.operator_name)},
+                       {"rows", rows},
+                       {"sm_clock_mhz", sm_clock_json(result.sm_clock)},
+                       {"notes", result.notes}});
+  }
+  const Device device = report.results.empty() ? kCpu : report.results.front().device;
+  return dump({{"schema", kSchema},
+               {"operator", report.operator_name},
+               {"machine", machine_json(describe_machine(device))},
+               {"command", command},
+               {"commit", commit_text()},
+               {"source_digest", source_digest(report.operator_name)},
+               {"results", results}});
+}
+
+std::string verify_json(const VerifyReport& report, const std::string& command) {
+  Json failures = Json::array();
+  for (const CheckResult& check : report.failures) {
+    failures.push_back(
+        {{"id", check.id}, {"device", check.device}, {"reason", check.reason}, {"repro", check.repro}});
+  }
+  std::string devices;
+  for (const Device device : report.devices) devices += (devices.empty() ? "" : ",") + to_string(device);
+  return dump({{"schema", kSchema},
+               {"device", devices},
+               {"command", command},
+               {"commit", commit_text()},
+               {"cases", report.cases},
+               {"passed", report.passed},
+               {"failed", report.failed},
+               {"skipped", skipped_json(report.skipped)},
+               {"failures", failures}});
+}
+
+std::string verdict_trial_json(const VerdictTrial& trial, const std::string& command) {
+  const auto counts = [](const VerdictCounts& of) {
+    Json json = {{"runs", of.runs}};
+    for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::insufficient}) {
+      json[std::string(to_string(verdict))] = of.count(verdict);
+    }
+    json["lowest_ratio"] = rounded(of.low);
+    json["highest_ratio"] = rounded(of.high);
+    return json;
+  };
+  return dump({{"schema", kSchema},
+               {"verdicts", trial.operator_name},
+               {"rung", trial.rung},
+               {"device", to_string(trial.device)},
+               {"machine", machine_json(describe_machine(trial.device))},
+               {"command", command},
+               {"commit", commit_text()},
+               {"source_digest", source_digest(trial.operator_name)},
+               {"mode", to_string(trial.mode)},
+               {"a", plain_case_json(trial.a)},
+               {"b", plain_case_json(trial.b)},
+               {"difference", rounded(trial.difference)},
+               {"median_us", rounded(trial.median_us)},
+               {"a_a", counts(trial.same)},
+               {"a_b", counts(trial.differs)},
+               {"seconds", rounded(trial.seconds)},
+               {"notes", trial.caveat.empty() ? Json::array() : Json::array({trial.caveat})},
+               {"finding", trial.finding()}});
+}
+
+std::string list_json(const Registry& registry) {
+  Json operators = Json::array();
+  for (const OperatorDescriptor* op : registry.operators()) {
+    Json rungs = Json::array();
+    for (const RungRow& rung : op->rungs) {
+      const Availability here = availability(rung);
+      rungs.push_back({{"id", rung.id},
+                       {"kind", rung.kind == RungKind::cpu ? "cpu" : "rung"},
+                       {"idea", rung.idea},
+                       {"available", {{"cuda", here.cuda}, {"cpu", here.cpu}, {"sim", here.sim}}},
+                       {"reason", here.reason}});
+    }
+    Json peers = Json::array();
+    for (const PeerRow* peer : registry.peers(op->name)) {
+      peers.push_back({{"id", peer->id}, {"version", peer->version}});
+    }
+    operators.push_back({{"name", op->name}, {"summary", op->summary}, {"rungs", rungs}, {"peers", peers}});
+  }
+  return dump({{"schema", kSchema}, {"operators", operators}});
+}
+
+std::string device_json(const DeviceReport& report) {
+  Json devices = Json::array();
+  for (const DeviceEntry& entry : report.devices) {
+    Json device = properties_json(entry.properties);
+    Json measured = Json::array();
+    for (const Ceiling& ceiling : entry.measured.ceilings) measured.push_back(ceiling_json(ceiling));
+    device["measured"] = measured;
+    device["measured_now"] = entry.measured.measured;
+    device["measured_file"] = std::filesystem::path(entry.measured.path).filename().string();
+    device["measured_problem"] = entry.measured.problem;
+    devices.push_back(device);
+  }
+  Json peers = Json::array();
+  for (const PeerLibrary& peer : report.peers) {
+    peers.push_back({{"file", peer.file}, {"loaded", peer.reason.empty()}, {"reason", peer.reason}});
+  }
+  return dump({{"schema", kSchema},
+               {"machine", machine_json(describe_machine(cuda_device(0)))},
+               {"cuda", {{"available", report.cuda_reason.empty()}, {"reason", report.cuda_reason}}},
+               {"devices", devices},
+               {"peers", peers}});
+}
+
+}  // namespace rooftile::lab

@@ -1,0 +1,94 @@
+// The ladder: every rung and peer of one operator on one case, verified, then measured against each other and
+// against the streaming bound.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rooftile/core/registry.h"
+#include "rooftile/lab/case/case_request.h"
+#include "rooftile/lab/simulate/simulation.h"
+#include "rooftile/lab/time/statistics.h"
+#include "rooftile/lab/time/timing.h"
+
+namespace rooftile::lab {
+
+enum class RowStatus { ok, skipped, failed, not_built };
+[[nodiscard]] std::string_view to_string(RowStatus status);
+
+struct RowTime {
+  Summary summary;  // microseconds
+  TimeMode mode = TimeMode::stream_cold;
+  std::vector<double> samples_us;
+  bool steady = false;  // enough samples, and close enough, to quote the median
+};
+
+struct LadderRow {
+  std::string rung;
+  std::string kind;  // rung, cpu, peer, bound
+  std::string idea;
+  bool chosen = false;
+  bool other_process = false;  // a peer that a program of its own measured (peer_rows.h)
+  bool simulated = false;      // executed and verified by the simulated SM: no time
+  RowStatus status = RowStatus::ok;
+  std::string reason;
+  bool verified = false;
+  double error = 0;                       // the largest |out - reference|
+  std::optional<AccessSummary> accesses;  // simulated, where the checked build is there
+  std::optional<RowTime> time;
+  double gbps = 0;
+  double tflops = 0;
+  std::optional<double> bound_fraction;   // bound time / our time
+  std::string peer;                       // the best peer of the run
+  std::optional<Interval> ratio_to_peer;  // peer time / our time, from quads (head_to_head.h)
+  int quads = 0;
+  // Against the peer; without one, `insufficient` where the time is not steady.
+  std::optional<Verdict> verdict;
+};
+
+// Of the SMs, estimated right before and right after measuring.
+struct SmClock {
+  double before_mhz = 0;
+  double after_mhz = 0;
+  double rated_mhz = 0;  // 0 where the driver does not say
+  // Fell by more than 5 % meanwhile, or stands more than 10 % below the rated clock.
+  [[nodiscard]] bool throttled() const;
+};
+
+struct LadderResult {
+  Device device;
+  Case the_case;
+  double read_bytes = 0;
+  double write_bytes = 0;
+  double flops = 0;
+  std::vector<LadderRow> rows;
+  std::optional<SmClock> sm_clock;  // on cuda
+  std::vector<std::string> notes;   // what a reader must know about these numbers
+};
+
+struct LadderReport {
+  std::string operator_name;
+  std::string summary;
+  TimeMode mode = TimeMode::stream_cold;
+  std::vector<LadderResult> results;
+  [[nodiscard]] bool failed() const;  // a row failed its check
+};
+
+struct LadderOptions {
+  CaseRequest request;
+  std::vector<std::string> rungs;  // empty: all, and the peers
+  // Empty: the GPU where one is usable; else the CPU, timed, and the simulated SM, verified.
+  std::vector<Device> devices;
+  TimingOptions timing;
+  std::function<void(std::string_view)> on_step;
+};
+
+[[nodiscard]] Result<LadderReport> run_ladder(const Registry& registry, const OperatorDescriptor& op,
+                                              const LadderOptions& options);
+
+}  // namespace rooftile::lab

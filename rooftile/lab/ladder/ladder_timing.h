@@ -1,0 +1,27 @@
+// The timed half of a ladder: rows that passed their check get their numbers.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rooftile/lab/case/candidate.h"
+#include "rooftile/lab/case/problem.h"
+#include "rooftile/lab/ladder/ladder.h"
+
+namespace rooftile::lab {
+
+// A row of the ladder on its way from the candidate to its numbers.
+struct LadderEntry {
+  LadderRow row;
+  Candidate candidate;
+  Scratch scratch;
+  std::size_t series = 0;  // index of its time series, where it was timed
+  bool timed = false;
+};
+
+// Times all verified entries and the bound together, and fills in what follows from the times. Adds the row
+// of the bound.
+[[nodiscard]] Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem,
+                                  const LadderOptions& options, LadderResult& result);
+
+}  // namespace rooftile::lab

@@ -1,0 +1,62 @@
+#include <string_view>
+
+#include "rooftile/core/registry.h"
+#include "rooftile/lessons/access_constant/access_constant.h"
+#include "rooftile/lessons/access_constant/access_constant_ref.h"
+
+namespace rooftile {
+namespace {
+
+Case make_case(std::string_view index, std::int64_t n, CaseTier tier, Fill fill = Fill::uniform,
+               int offset = 0) {
+  return {.shape = {{"n", n}},
+          .dtype = DType::f32,
+          .params = with(access_constant_operator().params, "index", index),
+          .fill = fill,
+          .offset = offset,
+          .tier = tier};
+}
+
+std::vector<Case> access_constant_cases() {
+  std::vector<Case> cases;
+  for (const char* index : {"uniform", "lane"}) {
+    // Empty, one, the edges of a warp and of a block.
+    for (const std::int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384})
+      cases.push_back(make_case(index, n, CaseTier::quick));
+    // Pointers off their alignment.
+    for (const int offset : {1, 2, 3})
+      cases.push_back(make_case(index, 1025, CaseTier::quick, Fill::uniform, offset));
+    for (const Fill fill : {Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+      cases.push_back(make_case(index, 1025, CaseTier::quick, fill));
+    }
+    cases.push_back(make_case(index, (1 << 18) + 1, CaseTier::full));
+  }
+  return cases;
+}
+
+Result<CasePlan> access_constant_plan(const Case& c) {
+  const std::int64_t n = shape_at(c.shape, "n");
+  ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
+  CasePlan plan;
+  plan.inputs = {{c.dtype, Extents{n}}};
+  plan.read_bytes = static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
+  plan.write_bytes = plan.read_bytes;
+  plan.flops = 2.0 * 64.0 * static_cast<double>(n);
+  return plan;
+}
+
+}  // namespace
+
+void register_access_constant_cases(Registry& registry) {
+  OperatorCases cases;
+  cases.operator_name = "access_constant";
+  cases.shape_keys = {"n"};
+  cases.default_case = make_case("uniform", 1 << 22, CaseTier::full);
+  cases.default_host_case = make_case("uniform", 1 << 20, CaseTier::full);
+  cases.cases = access_constant_cases;
+  cases.plan = access_constant_plan;
+  cases.reference = access_constant_reference;
+  registry.add(std::move(cases));
+}
+
+}  // namespace rooftile

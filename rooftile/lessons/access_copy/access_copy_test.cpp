@@ -1,0 +1,51 @@
+// What is special to access_copy: what lies behind the end of x is refused, and offsets are not summed in 64
+// bits before they are checked. The cases themselves run through the lab.
+#include "rooftile/lessons/access_copy/access_copy.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace rooftile {
+namespace {
+
+class AccessCopyTest : public ::testing::Test {
+ protected:
+  Status run(std::int64_t n, std::int64_t offset, std::int64_t stride) {
+    Result<Context> context = Context::create(kCpu);
+    if (!context.ok()) return context.status();
+    return access_copy(*context, {.x = contiguous_view<const void>(x_.data(), DType::f32, kCpu, {10}),
+                                  .y = contiguous_view<void>(y_.data(), DType::f32, kCpu, {n}),
+                                  .offset = offset,
+                                  .stride = stride});
+  }
+  std::vector<float> x_{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::vector<float> y_ = std::vector<float>(10, -1.0f);
+};
+
+TEST_F(AccessCopyTest, TakesEveryThird) {
+  ASSERT_TRUE(run(3, 2, 3).ok());
+  EXPECT_EQ(y_, (std::vector<float>{2, 5, 8, -1, -1, -1, -1, -1, -1, -1}));
+  ASSERT_TRUE(run(0, 2, 3).ok());
+}
+
+TEST_F(AccessCopyTest, RefusesWhatLiesBehindTheEnd) {
+  const std::string rule =
+      "y asks for elements behind the end of x: offset + (n - 1) * stride must be below 10";
+  EXPECT_EQ(run(4, 1, 3).rule(), rule);  // the fourth would be x[10]
+  EXPECT_TRUE(run(4, 0, 3).ok());        // the fourth is x[9]
+  EXPECT_EQ(run(1, 10, 1).rule(), rule);
+  // Sums and products that do not fit in 64 bits.
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  EXPECT_EQ(run(3, 0, kHuge).rule(), rule);
+  EXPECT_EQ(run(2, kHuge, kHuge).rule(), rule);
+}
+
+TEST_F(AccessCopyTest, RefusesWrongNumbers) {
+  EXPECT_EQ(run(1, -1, 1).rule(), "offset must not be negative");
+  EXPECT_EQ(run(1, 0, 0).rule(), "stride must be 1 or more");
+}
+
+}  // namespace
+}  // namespace rooftile

@@ -1,0 +1,31 @@
+// Two elements per access.
+//
+// Idea       8 bytes per lane: a request touches 8 sectors, all of them used.
+// Change     8-byte loads and stores; half of the instructions.
+// Limits     stride 1, both sides aligned to 8 bytes.
+// Bottleneck instructions, still.
+// Source     CUDA Pro Tip: Increase Performance with Vectorized Memory Access (2013).
+#include "rooftile/device/launch.h"
+#include "rooftile/device/target.h"
+#include "rooftile/lessons/access_copy/rungs.h"
+#include "rooftile/lessons/access_copy/rungs/copy_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::access_copy_rungs {
+namespace {
+
+constexpr int kCount = 2;
+
+__global__ void __launch_bounds__(kBlock) float2_kernel(const float* g_x, float* g_y, std::int64_t n) {
+  for (const std::int64_t i : grid_stride(n / kCount)) {
+    store_vec(g_y + kCount * i, load_vec<LoadPolicy::cached, kCount * sizeof(float)>(g_x + kCount * i));
+  }
+  copy_tail<kCount>(g_x, g_y, n);
+}
+
+}  // namespace
+
+Status float2(StreamRef stream, const DeviceProperties&, const AccessCopyArgs& args, const Workspace&) {
+  return launch_vectors<kCount>(float2_kernel, stream, args);
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::access_copy_rungs

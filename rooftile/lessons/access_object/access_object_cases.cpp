@@ -1,0 +1,56 @@
+#include "rooftile/core/registry.h"
+#include "rooftile/lessons/access_object/access_object.h"
+#include "rooftile/lessons/access_object/access_object_ref.h"
+
+namespace rooftile {
+namespace {
+
+Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int offset = 0) {
+  return {.shape = {{"n", n}},
+          .dtype = DType::f32,
+          .params = Params(access_object_operator().params),
+          .fill = fill,
+          .offset = offset,
+          .tier = tier};
+}
+
+std::vector<Case> access_object_cases() {
+  std::vector<Case> cases;
+  // Empty, one, the edges of a warp and of a block.
+  for (const std::int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384})
+    cases.push_back(make_case(n, CaseTier::quick));
+  // Pointers off their alignment.
+  for (const int offset : {1, 2, 3}) cases.push_back(make_case(1025, CaseTier::quick, Fill::uniform, offset));
+  for (const Fill fill : {Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+    cases.push_back(make_case(1025, CaseTier::quick, fill));
+  }
+  cases.push_back(make_case((std::int64_t{1} << 22) + 1, CaseTier::full));
+  return cases;
+}
+
+Result<CasePlan> access_object_plan(const Case& c) {
+  const std::int64_t n = shape_at(c.shape, "n");
+  ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
+  CasePlan plan;
+  plan.inputs = {{c.dtype, Extents{n}}};
+  plan.read_bytes = static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
+  plan.write_bytes = plan.read_bytes;
+  plan.flops = 2.0 * static_cast<double>(n);
+  return plan;
+}
+
+}  // namespace
+
+void register_access_object_cases(Registry& registry) {
+  OperatorCases cases;
+  cases.operator_name = "access_object";
+  cases.shape_keys = {"n"};
+  cases.default_case = make_case(std::int64_t{1} << 24, CaseTier::full);
+  cases.default_host_case = make_case(std::int64_t{1} << 22, CaseTier::full);
+  cases.cases = access_object_cases;
+  cases.plan = access_object_plan;
+  cases.reference = access_object_reference;
+  registry.add(std::move(cases));
+}
+
+}  // namespace rooftile

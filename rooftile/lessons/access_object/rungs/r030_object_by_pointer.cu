@@ -1,0 +1,34 @@
+// An object in global memory.
+//
+// Idea       what is too large for an argument, or changes on the device, lies in memory.
+// Change     a launch that writes the object; loads of its members, by every thread, before the first result.
+// Bottleneck memory; two more requests per element, each for one sector that L1 has. The compiler may not
+//            keep the members: y might overlap them.
+// Source     CUDA C++ Programming Guide, classes.
+#include "rooftile/device/launch.h"
+#include "rooftile/device/target.h"
+#include "rooftile/lessons/access_object/rungs.h"
+#include "rooftile/lessons/access_object/rungs/object_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::access_object_rungs {
+namespace {
+
+__global__ void write_object_kernel(Affine* g_object, Affine object) { *g_object = object; }
+
+__global__ void __launch_bounds__(kBlock)
+    object_by_pointer_kernel(const float* g_x, float* g_y, std::int64_t n, const Affine* g_object) {
+  for (const std::int64_t i : grid_stride(n)) g_y[i] = (*g_object)(g_x[i]);
+}
+
+}  // namespace
+
+Status object_by_pointer(StreamRef stream, const DeviceProperties&, const AccessObjectArgs& args,
+                         const Workspace& workspace) {
+  const std::int64_t n = args.x.numel();
+  if (n == 0) return {};
+  auto* object = static_cast<Affine*>(workspace.data);
+  ROOFTILE_TRY(launch(write_object_kernel, one_thread(stream), object, Affine(args.a, args.b)));
+  return launch(object_by_pointer_kernel, config_for(stream, n), x_of(args), y_of(args), n, object);
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::access_object_rungs

@@ -1,0 +1,56 @@
+#include "rooftile/core/registry.h"
+#include "rooftile/lessons/access_prefetch/access_prefetch.h"
+#include "rooftile/lessons/access_prefetch/access_prefetch_ref.h"
+
+namespace rooftile {
+namespace {
+
+Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int offset = 0) {
+  return {.shape = {{"n", n}},
+          .dtype = DType::f32,
+          .params = Params(access_prefetch_operator().params),
+          .fill = fill,
+          .offset = offset,
+          .tier = tier};
+}
+
+std::vector<Case> access_prefetch_cases() {
+  std::vector<Case> cases;
+  // Empty, one, the edges of a warp and of a block.
+  for (const std::int64_t n : {0, 1, 31, 32, 33, 127, 128, 129, 511, 512, 513, 4095, 4096, 4097, 65536})
+    cases.push_back(make_case(n, CaseTier::quick));
+  // Pointers off their alignment.
+  for (const int offset : {1, 2, 3}) cases.push_back(make_case(1025, CaseTier::quick, Fill::uniform, offset));
+  for (const Fill fill : {Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+    cases.push_back(make_case(1025, CaseTier::quick, fill));
+  }
+  cases.push_back(make_case((std::int64_t{1} << 22) + 1, CaseTier::full));
+  return cases;
+}
+
+Result<CasePlan> access_prefetch_plan(const Case& c) {
+  const std::int64_t n = shape_at(c.shape, "n");
+  ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
+  CasePlan plan;
+  plan.inputs = {{c.dtype, Extents{n}}};
+  plan.read_bytes = static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
+  plan.write_bytes = plan.read_bytes;
+  plan.flops = 16.0 * static_cast<double>(n);
+  return plan;
+}
+
+}  // namespace
+
+void register_access_prefetch_cases(Registry& registry) {
+  OperatorCases cases;
+  cases.operator_name = "access_prefetch";
+  cases.shape_keys = {"n"};
+  cases.default_case = make_case(std::int64_t{1} << 24, CaseTier::full);
+  cases.default_host_case = make_case(std::int64_t{1} << 22, CaseTier::full);
+  cases.cases = access_prefetch_cases;
+  cases.plan = access_prefetch_plan;
+  cases.reference = access_prefetch_reference;
+  registry.add(std::move(cases));
+}
+
+}  // namespace rooftile

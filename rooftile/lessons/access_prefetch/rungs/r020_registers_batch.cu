@@ -1,0 +1,39 @@
+// Four loads, then the work.
+//
+// Idea       loads that do not depend on each other go out together: the latency of four is paid once.
+// Change     a batch of four registers.
+// Bottleneck latency still: nothing is on the way while the batch is worked on.
+// Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
+#include "rooftile/device/launch.h"
+#include "rooftile/device/target.h"
+#include "rooftile/lessons/access_prefetch/rungs.h"
+#include "rooftile/lessons/access_prefetch/rungs/prefetch_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs {
+namespace {
+
+__global__ void __launch_bounds__(kBlock)
+    registers_batch_kernel(const float* g_x, float* g_y, std::int64_t n) {
+  const std::int64_t step = grid_threads();
+#pragma unroll 1
+  for (std::int64_t i = grid_thread(); i < n; i += kDistance * step) {
+    float r_values[kDistance];
+#pragma unroll
+    for (int k = 0; k < kDistance; ++k) {
+      if (i + k * step < n) r_values[k] = g_x[i + k * step];
+    }
+#pragma unroll
+    for (int k = 0; k < kDistance; ++k) {
+      if (i + k * step < n) g_y[i + k * step] = work(r_values[k]);
+    }
+  }
+}
+
+}  // namespace
+
+Status registers_batch(StreamRef stream, const DeviceProperties& device, const AccessPrefetchArgs& args,
+                       const Workspace&) {
+  return launch_walk(registers_batch_kernel, stream, device, args);
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs

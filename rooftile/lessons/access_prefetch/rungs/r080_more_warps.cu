@@ -1,0 +1,30 @@
+// What prefetching competes with.
+//
+// Idea       sixteen times the warps: while one waits for its load, the others have theirs on the way.
+// Change     the grid; the kernel is that of no_prefetch.
+// Bottleneck memory.
+// Source     Volkov, Better Performance at Lower Occupancy (2010), for the other side of the bargain.
+#include "rooftile/device/launch.h"
+#include "rooftile/device/target.h"
+#include "rooftile/lessons/access_prefetch/rungs.h"
+#include "rooftile/lessons/access_prefetch/rungs/prefetch_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs {
+namespace {
+
+constexpr int kBlocksPerMultiprocessor = 16;  // 2048 threads
+
+__global__ void __launch_bounds__(kBlock) more_warps_kernel(const float* g_x, float* g_y, std::int64_t n) {
+  const std::int64_t step = grid_threads();
+#pragma unroll 1
+  for (std::int64_t i = grid_thread(); i < n; i += step) g_y[i] = work(g_x[i]);
+}
+
+}  // namespace
+
+Status more_warps(StreamRef stream, const DeviceProperties& device, const AccessPrefetchArgs& args,
+                  const Workspace&) {
+  return launch_walk(more_warps_kernel, stream, device, args, kBlocksPerMultiprocessor);
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs

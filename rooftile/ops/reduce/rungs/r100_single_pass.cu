@@ -1,0 +1,25 @@
+// The last block finishes.
+//
+// Idea       every block writes its partial result and takes a ticket; the block with the last ticket
+// combines the
+//            partial results, always in the same order.
+// Change     a ticket and two fences in place of the second launch; every operation and dtype.
+// Limits     all elements of a contiguous tensor; one run at a time per workspace (the tickets are part of
+// it). Bottleneck DRAM for large inputs; one launch and one round trip for small ones. Source     CUDA sample
+// threadFenceReduction.
+#include "rooftile/ops/reduce/reduce_rows.h"
+#include "rooftile/ops/reduce/rungs/reduce_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
+
+Status single_pass(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
+                   const Workspace& workspace) {
+  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
+    const std::int64_t n = args.in.numel();
+    return launch_reduce_rows<LoadPolicy::cached>(reduction, stream, device,
+                                                  static_cast<const typename Reduction::In*>(args.in.data), 1,
+                                                  n, make_output(args, n), workspace);
+  });
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::reduce_rungs

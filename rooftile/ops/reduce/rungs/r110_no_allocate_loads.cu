@@ -1,0 +1,22 @@
+// What is read once need not be kept.
+//
+// Idea       loads that leave L1 alone (ld.global.nc.L1::no_allocate), by as many blocks per row as fill the
+// GPU. Change     the load; and rows of a matrix, each finished by the last of its own blocks. Limits rows of
+// contiguous elements: the last axis, or all elements as a single row. Bottleneck DRAM. From about half a GiB
+// on the plain loads are faster again (see the README). Source     PTX ISA, ld.global.nc.L1::no_allocate.
+#include "rooftile/ops/reduce/reduce_rows.h"
+#include "rooftile/ops/reduce/rungs/reduce_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
+
+Status no_allocate_loads(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
+                         const Workspace& workspace) {
+  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
+    const reduce_plan::Geometry shape = reduce_plan::geometry(args);
+    return launch_reduce_rows<LoadPolicy::no_allocate>(
+        reduction, stream, device, static_cast<const typename Reduction::In*>(args.in.data), shape.outer,
+        shape.reduced, make_output(args, shape.reduced), workspace);
+  });
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::reduce_rungs
