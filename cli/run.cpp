@@ -133,11 +133,13 @@ Result<Done> execute(const Work& work) {
   std::vector<DeviceMemory> memory;
   std::vector<TensorView> views;
   std::vector<TensorView> outputs;
-  for (const TensorSlot& slot : op.slots) {
-    const bool is_input = slot.direction == SlotDirection::in;
+  std::vector<TensorSpec> inputs;
+  for (const Input& input : work.inputs) inputs.push_back({input.dtype, input.tensor.shape()});
+  const std::vector<TensorSpec> specs = specs_by_slot(op, inputs, work.outputs);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const TensorSpec& spec = specs[i];
+    const bool is_input = is_read(op.slots[i]);
     const Input* input = is_input ? &work.inputs[views.size() - outputs.size()] : nullptr;
-    const TensorSpec spec =
-        is_input ? TensorSpec{input->dtype, input->tensor.shape()} : work.outputs[outputs.size()];
     ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
     const std::size_t bytes = static_cast<std::size_t>(numel) * size_of(spec.dtype);
     ROOFTILE_TRY_ASSIGN(DeviceMemory buffer, DeviceMemory::allocate(work.device, bytes));
@@ -151,7 +153,7 @@ Result<Done> execute(const Work& work) {
   if (!args.ok()) return args.status().with_operator(op.name);
 
   Done done;
-  done.rung = work.rung != nullptr ? work.rung->id : op.choose(*args, context.properties());
+  done.rung = work.rung != nullptr ? work.rung->id : std::string(op.choose(*args, context.properties()));
   if (work.rung != nullptr) {
     if (const std::string why = unavailable_reason(*work.rung, context.properties()); !why.empty()) {
       return unavailable(fmt::format("{} cannot run on {}: {}", work.rung->id, to_string(work.device), why))
@@ -159,7 +161,7 @@ Result<Done> execute(const Work& work) {
     }
     ROOFTILE_TRY(run_rung(op, *work.rung, context, *args));
   } else {
-    ROOFTILE_TRY(run_chosen(op, context, *args));
+    ROOFTILE_TRY(rooftile::run(op, context, *args));
   }
   ROOFTILE_TRY(context.check());
   for (const TensorView& view : outputs) {

@@ -26,10 +26,16 @@ std::string ranks(const TensorSlot& slot) {
   return fmt::format("rank {} to {}", slot.min_rank, slot.max_rank);
 }
 
-std::string range(const ParamSpec& param) {
-  if (!param.choices.empty()) return fmt::format("{}", fmt::join(param.choices, " | "));
-  if (param.minimum <= param.maximum) return fmt::format("{:g} to {:g}", param.minimum, param.maximum);
-  return "any";
+std::string_view direction(const TensorSlot& slot) {
+  if (slot.direction == SlotDirection::inout) return "inout";
+  return is_written(slot) ? "out" : "in";
+}
+
+std::string what_it_is(const TensorSlot& slot) {
+  std::string text = slot.doc.empty() && !slot.shape_of.empty() ? "the shape of " + slot.shape_of : slot.doc;
+  if (slot.optional) text += "; may be left out";
+  if (!slot.may_alias.empty()) text += fmt::format("; may be {} itself", slot.may_alias);
+  return text;
 }
 
 void print_slots(const OperatorDescriptor& op, bool colour) {
@@ -37,10 +43,10 @@ void print_slots(const OperatorDescriptor& op, bool colour) {
   for (const char* header : {"tensor", "in/out", "rank", "dtypes", "what it is"}) table.add_column(header);
   for (const TensorSlot& slot : op.slots) {
     table.add_row({{slot.name},
-                   {slot.direction == SlotDirection::in ? "in" : "out"},
+                   {std::string(direction(slot))},
                    {ranks(slot)},
-                   {slot.dtypes.to_string()},
-                   {slot.doc}});
+                   {slot.dtype_of.empty() ? slot.dtypes.to_string() : "as " + slot.dtype_of},
+                   {what_it_is(slot)}});
   }
   fmt::print("\n{}", table.render(lab::stdout_width(), colour));
 }
@@ -50,7 +56,7 @@ void print_params(const OperatorDescriptor& op, bool colour) {
   lab::TextTable table;
   for (const char* header : {"parameter", "default", "values", "what it does"}) table.add_column(header);
   for (const ParamSpec& param : op.params) {
-    table.add_row({{param.name}, {to_string(param.default_value)}, {range(param)}, {param.doc}});
+    table.add_row({{param.name}, {to_string(param.default_value)}, {legal_values(param)}, {param.doc}});
   }
   fmt::print("\n{}", table.render(lab::stdout_width(), colour));
 }

@@ -49,6 +49,13 @@ function(rooftile_add_sim_objects target)
   target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -UNDEBUG)
 endfunction()
 
+# rooftile_rung_name(VARIABLE FILE): warp_shuffle for .../rungs/r080_warp_shuffle.cu; any other file's own name.
+function(rooftile_rung_name variable source)
+  cmake_path(GET source FILENAME name)
+  string(REGEX REPLACE "^([rc][0-9]+_)?([a-z0-9_]+)\\..*$" "\\2" name ${name})
+  set(${variable} ${name} PARENT_SCOPE)
+endfunction()
+
 # rooftile_generate_sim_sources(VARIABLE TARGET_NAME FILES.cu...): a file per kernel source that includes it.
 function(rooftile_generate_sim_sources variable target_name)
   set(generated)
@@ -58,7 +65,8 @@ function(rooftile_generate_sim_sources variable target_name)
     string(REGEX REPLACE "^rooftile/(ops|lessons)/([^/]+)/rungs/" "\\2/" short_path ${include_path})
     string(REGEX REPLACE "\\.cu$" ".${target_name}.cpp" short_path ${short_path})
     set(file ${PROJECT_BINARY_DIR}/${target_name}/${short_path})
-    file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${include_path}\"\n")
+    rooftile_rung_name(name ${source})
+    file(CONFIGURE OUTPUT ${file} CONTENT "#define ROOFTILE_RUNG ${name}\n#include \"${include_path}\"\n")
     list(APPEND generated ${file})
   endforeach()
   set(${variable} ${generated} PARENT_SCOPE)

@@ -3,6 +3,10 @@ set(ROOFTILE_CUDA AUTO CACHE STRING "Build the GPU targets: AUTO (when a CUDA to
 set_property(CACHE ROOFTILE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(ROOFTILE_CUDA_ARCHS "90a-real;80-virtual" CACHE STRING
     "Architectures of portable kernels, as CMAKE_CUDA_ARCHITECTURES writes them")
+set(ROOFTILE_OPERATORS all CACHE STRING
+    "Operators and lessons to build: all, or a list such as reduce;transpose. What they include comes along.")
+set(ROOFTILE_DESCRIBED "" CACHE STRING
+    "Operators that are described without their kernels where they are not built (all, or a list): for list and show")
 option(ROOFTILE_BUILD_PROGRAM "Build the simulator, the lab and the program" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_SLOW_TESTS "Also the tests that build whole projects of their own" ON)
@@ -26,7 +30,9 @@ if(PROJECT_IS_TOP_LEVEL)
   find_program(CCACHE_PROGRAM ccache)
   if(CCACHE_PROGRAM)
     # Two checkouts share their results: paths below the base directory are hashed as relative ones.
-    set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+    # Precompiled headers hide macros and times from it, which the sloppiness allows.
+    set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
     set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
   endif()

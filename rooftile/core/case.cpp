@@ -62,4 +62,49 @@ std::string case_id(const Case& c) {
   return id;
 }
 
+Result<CasePlan> elementwise_plan(const Case& c, const Extents& shape, double flops_per_element) {
+  ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(shape, size_of(c.dtype)));
+  const double bytes = static_cast<double>(numel) * static_cast<double>(size_of(c.dtype));
+  return CasePlan{.inputs = {{c.dtype, shape}},
+                  .read_bytes = bytes,
+                  .write_bytes = bytes,
+                  .flops = flops_per_element * static_cast<double>(numel)};
+}
+
+std::vector<Expected> exactly(HostTensor exact, std::string rule) {
+  std::vector<Expected> outputs(1);
+  outputs[0].exact = std::move(exact);
+  outputs[0].factor = 0;
+  outputs[0].rule = std::move(rule);
+  return outputs;
+}
+
+std::span<const std::int64_t> edge_lengths() {
+  static constexpr std::array<std::int64_t, 12> kLengths = {0,   1,   31,   32,   33,   255,
+                                                            256, 257, 1023, 1024, 1025, 16384};
+  return kLengths;
+}
+
+std::vector<Case> vector_cases(std::initializer_list<DType> dtypes, const Params& params) {
+  constexpr std::int64_t kSmall = 1025;
+  constexpr std::int64_t kLarge = (std::int64_t{1} << 22) + 1;
+  std::vector<Case> cases;
+  for (const DType dtype : dtypes) {
+    const Case small{.shape = {{"n", kSmall}}, .dtype = dtype, .params = params};
+    for (const std::int64_t n : edge_lengths()) {
+      cases.push_back(small);
+      cases.back().shape = {{"n", n}};
+    }
+    for (const Fill fill : {Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+      cases.push_back(small);
+      cases.back().fill = fill;
+      cases.back().offset = static_cast<int>(fill);
+    }
+    cases.push_back(small);
+    cases.back().shape = {{"n", kLarge}};
+    cases.back().tier = CaseTier::full;
+  }
+  return cases;
+}
+
 }  // namespace rooftile

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,6 +78,20 @@ struct Expected {
   double floor = 0;
   std::string rule;  // in words, why this floor
 };
+
+// The plan of y = f(x), element by element: x is read and y written once.
+[[nodiscard]] Result<CasePlan> elementwise_plan(const Case& c, const Extents& shape,
+                                                double flops_per_element = 0);
+
+// One output that must be exact: integers of that dtype, floats as f64.
+[[nodiscard]] std::vector<Expected> exactly(HostTensor exact, std::string rule);
+
+// Lengths at which kernels break: nothing, one, and around the sizes of warps and blocks.
+[[nodiscard]] std::span<const std::int64_t> edge_lengths();
+
+// The cases that every operator on vectors of length n needs, in each dtype: edge_lengths(), each fill off the alignment
+// by 1 to 3 elements, and one that is too large for the simulated SM.
+[[nodiscard]] std::vector<Case> vector_cases(std::initializer_list<DType> dtypes, const Params& params);
 
 struct OperatorCases {
   std::string operator_name;

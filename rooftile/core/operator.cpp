@@ -30,33 +30,27 @@ std::string not_built_reason(DeviceKind kind) {
 }
 
 // Of a rung that is available.
-std::string unserved_reason(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {
+std::string unserved_reason(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
   if (!rung.wrong_on_purpose.empty()) return "wrong on purpose: " + rung.wrong_on_purpose;
-  return rung.supports ? rung.supports(args, device) : "";
+  return rung.supports ? std::string(rung.supports(args, device)) : "";
 }
 
-// The rung that this call takes, checked to serve it.
-Result<const RungRow*> chosen_rung(const OperatorDescriptor& op, const AnyArgs& args,
+Result<const RungRow*> chosen_rung(const OperatorDescriptor& op, ArgsRef args,
                                    const DeviceProperties& device) {
-  const std::string id = op.choose ? op.choose(args, device) : "";
-  if (id.empty())
-    return unsupported("no rung serves this call on " + to_string(device.device)).with_operator(op.name);
+  const std::string_view id = op.choose ? op.choose(args, device) : "";
+  if (id.empty()) return unsupported("no rung serves this call on " + to_string(device.device));
   const RungRow* rung = op.find_rung(id);
-  if (rung == nullptr) {
-    return internal_error("choose() names the rung " + id + ", which is not in the table")
-        .with_operator(op.name);
-  }
+  if (rung == nullptr)
+    return internal_error("choose() names the rung " + std::string(id) + ", which is not in the table");
   return rung;
 }
 
-Status check_serves(const OperatorDescriptor& op, const RungRow& rung, const AnyArgs& args,
-                    const DeviceProperties& device) {
-  const std::string where = rung.id + " on " + to_string(device.device) + ": ";
-  if (const std::string reason = unavailable_reason(rung, device); !reason.empty()) {
-    return unavailable(where + reason).with_operator(op.name);
-  }
+Status check_serves(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
+  const auto where = [&] { return rung.id + " on " + to_string(device.device) + ": "; };
+  if (const std::string reason = unavailable_reason(rung, device); !reason.empty())
+    return unavailable(where() + reason);
   const std::string reason = unserved_reason(rung, args, device);
-  return reason.empty() ? Status() : unsupported(where + reason).with_operator(op.name);
+  return reason.empty() ? Status() : unsupported(where() + reason);
 }
 
 bool aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % kAllocationAlignment == 0; }
@@ -79,10 +73,35 @@ Status check_workspace(const Workspace& workspace, const WorkspaceSpec& spec) {
   return {};
 }
 
-// The rung is known to serve the call.
-Status launch(const OperatorDescriptor& op, const RungRow& rung, StreamRef stream,
-              const DeviceProperties& device, const AnyArgs& args, const Workspace& workspace) {
-  return launch_for(rung, device.device.kind)(stream, device, args, workspace).with_operator(op.name);
+Status launch(const RungRow& rung, StreamRef stream, const DeviceProperties& device, ArgsRef args,
+              const RungPlan& plan, const Workspace& workspace) {
+  return launch_for(rung, device.device.kind)({stream, &device, args, &plan, workspace});
+}
+
+bool writes_nothing(const OperatorDescriptor& op, ArgsRef args) {
+  bool nothing = !op.slots.empty();
+  for (const TensorSlot& slot : op.slots) {
+    if (!is_written(slot)) continue;
+    const ConstTensorView view = slot.view(args);
+    nothing = nothing && ((slot.optional && is_absent(view)) || view.numel() == 0);
+  }
+  return nothing;
+}
+
+Status launch_in(Context& context, const RungRow& rung, ArgsRef args, const RungPlan& plan) {
+  Result<Workspace> workspace = context.workspace(plan.workspace);
+  if (!workspace.ok()) return workspace.status();
+  workspace->error_word = context.error_word();
+  const Status status = launch(rung, context.stream(), context.properties(), args, plan, *workspace);
+  // A call that failed between two launches may have left the zeroed part dirty for the next one.
+  if (!status.ok()) (void)context.discard_workspace();
+  return status;
+}
+
+// An error with the operator's name and the call, which nobody spells out before there is one.
+Status explained(const OperatorDescriptor& op, ArgsRef args, const Status& status) {
+  if (status.ok()) return status;
+  return status.with_operator(op.name).with_shapes(op.describe ? op.describe(args) : "");
 }
 
 }  // namespace
@@ -90,6 +109,13 @@ Status launch(const OperatorDescriptor& op, const RungRow& rung, StreamRef strea
 const RungRow* OperatorDescriptor::find_rung(std::string_view id) const {
   for (const RungRow& rung : rungs) {
     if (rung.id == id) return &rung;
+  }
+  return nullptr;
+}
+
+const TensorSlot* OperatorDescriptor::find_slot(std::string_view slot_name) const {
+  for (const TensorSlot& slot : slots) {
+    if (slot.name == slot_name) return &slot;
   }
   return nullptr;
 }
@@ -116,52 +142,75 @@ const LaunchFn& launch_for(const RungRow& rung, DeviceKind kind) {
 
 std::string unavailable_reason(const RungRow& rung, const DeviceProperties& device) {
   const DeviceKind kind = device.device.kind;
+  if (rung.absent)
+    return "not built into this program: ./rt builds an operator when a command names it, ROOFTILE_OPERATORS=all does";
   if (rung.kind == RungKind::cpu && kind != DeviceKind::cpu) return "a CPU rung";
   if (rung.kind == RungKind::gpu && kind == DeviceKind::cpu) return "a GPU rung";
   if (!launch_for(rung, kind)) return not_built_reason(kind);
   return rung.kind == RungKind::gpu ? arch_reason(rung.arch, device.compute_capability) : "";
 }
 
-std::string unsupported_reason(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {
+std::string unsupported_reason(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
   std::string reason = unavailable_reason(rung, device);
   return reason.empty() ? unserved_reason(rung, args, device) : reason;
 }
 
-WorkspaceSpec workspace_for(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {
-  return rung.workspace ? rung.workspace(args, device) : WorkspaceSpec{};
+std::vector<TensorSpec> specs_by_slot(const OperatorDescriptor& op, std::span<const TensorSpec> inputs,
+                                      std::span<const TensorSpec> outputs) {
+  std::vector<TensorSpec> specs;
+  auto next_input = inputs.begin();
+  auto next_output = outputs.begin();
+  for (const TensorSlot& slot : op.slots) specs.push_back(is_read(slot) ? *next_input++ : *next_output++);
+  return specs;
 }
 
-Result<WorkspaceSpec> chosen_workspace(const OperatorDescriptor& op, const AnyArgs& args,
-                                       const DeviceProperties& device) {
-  ROOFTILE_TRY_ASSIGN(const RungRow* rung, chosen_rung(op, args, device));
-  ROOFTILE_TRY(check_serves(op, *rung, args, device));
-  return workspace_for(*rung, args, device);
+RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
+  return rung.plan ? rung.plan(args, device) : RungPlan{};
 }
 
-Status run_chosen(const OperatorDescriptor& op, Context& context, const AnyArgs& args) {
-  ROOFTILE_TRY_ASSIGN(const RungRow* rung, chosen_rung(op, args, context.properties()));
-  return run_rung(op, *rung, context, args);
+Result<CallPlan> plan_call(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device) {
+  const auto plan = [&]() -> Result<CallPlan> {
+    if (op.check) ROOFTILE_TRY(op.check(args, device.device));
+    if (writes_nothing(op, args)) return CallPlan{};
+    ROOFTILE_TRY_ASSIGN(const RungRow* rung, chosen_rung(op, args, device));
+    ROOFTILE_TRY(check_serves(*rung, args, device));
+    return CallPlan{rung, plan_rung(*rung, args, device)};
+  };
+  Result<CallPlan> result = plan();
+  return result.ok() ? std::move(result) : Result<CallPlan>(explained(op, args, result.status()));
 }
 
-Status run_chosen(const OperatorDescriptor& op, StreamRef stream, const AnyArgs& args,
-                  const Workspace& workspace) {
+Result<WorkspaceSpec> workspace_of(const OperatorDescriptor& op, ArgsRef args, Device device) {
+  const Result<const DeviceProperties*> properties = device_properties(device);
+  if (!properties.ok()) return explained(op, args, properties.status());
+  ROOFTILE_TRY_ASSIGN(const CallPlan plan, plan_call(op, args, **properties));
+  return plan.rung_plan.workspace;
+}
+
+Status run(const OperatorDescriptor& op, Context& context, ArgsRef args) {
+  ROOFTILE_TRY_ASSIGN(const CallPlan plan, plan_call(op, args, context.properties()));
+  if (plan.rung == nullptr) return {};
+  return explained(op, args, launch_in(context, *plan.rung, args, plan.rung_plan));
+}
+
+Status run(const OperatorDescriptor& op, StreamRef stream, ArgsRef args, const Workspace& workspace) {
   const Result<const DeviceProperties*> device = device_properties(stream.device);
-  if (!device.ok()) return device.status().with_operator(op.name);
-  ROOFTILE_TRY_ASSIGN(const RungRow* rung, chosen_rung(op, args, **device));
-  ROOFTILE_TRY(check_serves(op, *rung, args, **device));
-  ROOFTILE_TRY(check_workspace(workspace, workspace_for(*rung, args, **device)).with_operator(op.name));
-  return launch(op, *rung, stream, **device, args, workspace);
+  if (!device.ok()) return explained(op, args, device.status());
+  ROOFTILE_TRY_ASSIGN(const CallPlan plan, plan_call(op, args, **device));
+  if (plan.rung == nullptr) return {};
+  const Status status = check_workspace(workspace, plan.rung_plan.workspace);
+  if (!status.ok()) return explained(op, args, status);
+  return explained(op, args, launch(*plan.rung, stream, **device, args, plan.rung_plan, workspace));
 }
 
-Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& context, const AnyArgs& args) {
+Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& context, ArgsRef args) {
   const DeviceProperties& device = context.properties();
-  ROOFTILE_TRY(check_serves(op, rung, args, device));
-  const Result<Workspace> workspace = context.workspace(workspace_for(rung, args, device));
-  if (!workspace.ok()) return workspace.status().with_operator(op.name);
-  const Status status = launch(op, rung, context.stream(), device, args, *workspace);
-  // A call that failed between two launches may have left the zeroed part dirty for the next one.
-  if (!status.ok()) (void)context.discard_workspace();
-  return status;
+  const auto run_it = [&]() -> Status {
+    if (op.check) ROOFTILE_TRY(op.check(args, device.device));
+    ROOFTILE_TRY(check_serves(rung, args, device));
+    return launch_in(context, rung, args, plan_rung(rung, args, device));
+  };
+  return explained(op, args, run_it());
 }
 
 }  // namespace rooftile

@@ -1,20 +1,22 @@
 // The operator descriptor: what an operator takes, and its rungs.
 //
-// One descriptor per operator says once what the CLI, the lab, the docs and the bindings need to know.
-// `supports` and `choose` are the only dispatchers: nothing else decides which kernel runs.
+// One descriptor per operator says once what the CLI, the lab, the docs and the bindings need to know; describe.h makes
+// it from the operator's own types. `supports`, `plan` and `choose` are the only dispatchers: nothing else decides which
+// kernel runs, and how.
 #pragma once
 
-#include <any>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "rooftile/core/args.h"
 #include "rooftile/core/context.h"
 #include "rooftile/core/device.h"
 #include "rooftile/core/dtype.h"
 #include "rooftile/core/params.h"
+#include "rooftile/core/rung.h"
 #include "rooftile/core/status.h"
 #include "rooftile/core/stream.h"
 #include "rooftile/core/view.h"
@@ -22,27 +24,7 @@
 
 namespace rooftile {
 
-// An operator's typed arguments (ReduceArgs) without their type.
-class AnyArgs {
- public:
-  AnyArgs() = default;
-  template <class Args>
-  static AnyArgs of(Args args) {
-    AnyArgs any;
-    any.value_ = std::move(args);
-    return any;
-  }
-  // Precondition: built from the same Args.
-  template <class Args>
-  [[nodiscard]] const Args& as() const {
-    return *std::any_cast<Args>(&value_);
-  }
-
- private:
-  std::any value_;
-};
-
-enum class SlotDirection { in, out };
+enum class SlotDirection { in, out, inout };
 
 struct TensorSlot {
   std::string name;
@@ -50,8 +32,21 @@ struct TensorSlot {
   int min_rank = 0;
   int max_rank = kMaxRank;
   DTypeSet dtypes{};
+  std::string dtype_of{};   // its dtype is that of this slot
+  std::string shape_of{};   // its shape is that of this slot
+  std::string may_alias{};  // an output that may be this input itself: the same pointer, dtype and strides
+  bool dense = false;       // row-major without gaps
+  bool optional = false;    // may be absent: a view without memory and dimensions
   std::string doc{};
+  // Of a call's arguments.
+  std::function<ConstTensorView(ArgsRef)> view{};
 };
+
+[[nodiscard]] inline bool is_read(const TensorSlot& slot) { return slot.direction != SlotDirection::out; }
+[[nodiscard]] inline bool is_written(const TensorSlot& slot) { return slot.direction != SlotDirection::in; }
+[[nodiscard]] inline bool is_absent(const ConstTensorView& view) {
+  return view.data == nullptr && view.rank() == 0;
+}
 
 // What an output tensor must be for given inputs.
 struct TensorSpec {
@@ -62,22 +57,10 @@ struct TensorSpec {
 // How far the results of two runs on the same input may differ.
 enum class Determinism { run_to_run, not_guaranteed };
 
-enum class RungKind {
-  gpu,  // a kernel: runs on cuda and on the simulated SM
-  cpu,  // host code
-};
-
-// The arch a kernel is written for: `minimum` 0 runs anywhere; `exact` means the arch-specific target
-// (sm_90a).
-struct ArchNeed {
-  int minimum = 0;
-  bool exact = false;
-};
-
-// Enqueues one run: no allocation, no synchronisation on cuda.
-using LaunchFn = std::function<Status(StreamRef, const DeviceProperties&, const AnyArgs&, const Workspace&)>;
-using SupportsFn = std::function<std::string(const AnyArgs&, const DeviceProperties&)>;
-using WorkspaceFn = std::function<WorkspaceSpec(const AnyArgs&, const DeviceProperties&)>;
+using LaunchFn = std::function<Status(const AnyCall&)>;
+// Empty text, or why a call is not served: a literal, so that asking costs nothing.
+using SupportsFn = std::function<std::string_view(ArgsRef, const DeviceProperties&)>;
+using PlanFn = std::function<RungPlan(ArgsRef, const DeviceProperties&)>;
 
 // One launch function per target; an empty one is a target that is not built into this program.
 struct TargetLaunches {
@@ -88,8 +71,8 @@ struct TargetLaunches {
       checked{};  // the simulated SM with instrumented accesses (sim/checked/); asked for by the lab alone
 };
 
-// What a rung promises of its accesses on the simulated SM, on the case that `sim` takes by itself. The
-// metrics are those of `sim --json`'s totals, and bytes_moved_over_needed.
+// What a rung promises of its accesses on the simulated SM, on the case that `sim` takes by itself. The metrics are
+// those of `sim --json`'s totals, and bytes_moved_over_needed.
 struct AccessExpectation {
   std::string metric;  // "global_store_sectors_per_request"
   double at_least = 0;
@@ -99,17 +82,18 @@ struct AccessExpectation {
 struct RungRow {
   std::string id;  // names the mechanism: "warp_shuffle"
   RungKind kind = RungKind::gpu;
+  bool absent = false;   // this program describes the rung and was built without it
   std::string idea;      // the one idea, one sentence
   std::string change{};  // what changed since the rung before
-  std::string source{};  // paper or seed
+  std::string source{};  // paper or page
   ArchNeed arch{};
   Determinism determinism = Determinism::run_to_run;
-  SupportsFn supports{};    // empty text, or why not; null: whatever the operator takes
-  WorkspaceFn workspace{};  // null: none
+  SupportsFn supports{};  // null: whatever the operator takes
+  PlanFn plan{};          // null: no workspace, no configuration
   TargetLaunches launch{};
   std::vector<AccessExpectation> expects{};
-  // A lesson's mistake, in words ("a race: ..."): nobody dispatches to such a rung, verifies it or times it;
-  // the checked simulated SM runs it and must find the mistake. Empty: the rung is right.
+  // A lesson's mistake, in words ("a race: ..."): nobody dispatches to such a rung, verifies it or times it; the
+  // checked simulated SM runs it and must find the mistake. Empty: the rung is right.
   std::string wrong_on_purpose{};
 };
 
@@ -119,28 +103,35 @@ struct PeerRow {
   std::string id;       // "cub"
   std::string version;  // "CUB 3.0.1"
   SupportsFn supports{};
-  WorkspaceFn workspace{};
+  PlanFn plan{};
   LaunchFn launch{};  // on cuda
 };
+
+using InferOutputs =
+    std::function<Result<std::vector<TensorSpec>>(std::span<const TensorSpec> inputs, const Params& params)>;
 
 struct OperatorDescriptor {
   std::string name;
   std::string summary;  // one line
   std::string maths;    // what it computes
   std::string model;    // bytes and flops, in words
-  std::string source;   // paper or seed
+  std::string source;   // paper or page
   std::vector<TensorSlot> slots;
   std::vector<ParamSpec> params;
-  // Typed arguments from tensors in slot order. Checks everything that the operator's contract asks for.
+  // Everything that the operator's contract asks of a call on this device.
+  std::function<Status(ArgsRef, Device)> check;
+  // "in f32[8], out f32[1], op=sum": a call, for an error.
+  std::function<std::string(ArgsRef)> describe;
+  // Typed arguments from tensors in slot order (an absent one: a view without memory), checked on their device.
   std::function<Result<AnyArgs>(std::span<const TensorView> tensors, const Params& params)> make_args;
-  // The outputs that inputs of these shapes and dtypes have.
-  std::function<Result<std::vector<TensorSpec>>(std::span<const TensorSpec> inputs, const Params& params)>
-      infer_outputs;
+  // The tensors of the `out` slots for those of the slots that are read, in slot order.
+  InferOutputs infer_outputs;
   std::vector<RungRow> rungs;
   // The id of the rung that the public API takes on this device.
-  std::function<std::string(const AnyArgs&, const DeviceProperties&)> choose;
+  std::function<std::string_view(ArgsRef, const DeviceProperties&)> choose;
 
   [[nodiscard]] const RungRow* find_rung(std::string_view id) const;
+  [[nodiscard]] const TensorSlot* find_slot(std::string_view slot_name) const;
   [[nodiscard]] std::vector<std::string> rung_ids() const;
 };
 
@@ -150,43 +141,58 @@ struct OperatorDescriptor {
 // Empty, or why this rung cannot run on such a device whatever the arguments: not built, wrong kind, arch.
 [[nodiscard]] std::string unavailable_reason(const RungRow& rung, const DeviceProperties& device);
 
-// Empty, or why this rung does not serve this call: unavailable_reason, then what is wrong on purpose, then
-// the row's own `supports`.
-[[nodiscard]] std::string unsupported_reason(const RungRow& rung, const AnyArgs& args,
+// Empty, or why this rung does not serve this call: unavailable_reason, then what is wrong on purpose, then the row's
+// own `supports`.
+[[nodiscard]] std::string unsupported_reason(const RungRow& rung, ArgsRef args,
                                              const DeviceProperties& device);
 
-[[nodiscard]] WorkspaceSpec workspace_for(const RungRow& rung, const AnyArgs& args,
-                                          const DeviceProperties& device);
+// What a rung that serves the call needs for it.
+[[nodiscard]] RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device);
 
-// What an operator's public functions do, once for all operators: choose, then workspace, then launch. Errors
-// carry the operator's name.
-[[nodiscard]] Result<WorkspaceSpec> chosen_workspace(const OperatorDescriptor& op, const AnyArgs& args,
-                                                     const DeviceProperties& device);
-[[nodiscard]] Status run_chosen(const OperatorDescriptor& op, Context& context, const AnyArgs& args);
-[[nodiscard]] Status run_chosen(const OperatorDescriptor& op, StreamRef stream, const AnyArgs& args,
-                                const Workspace& workspace);
+// What the public API does with a call: the rung, and its plan. `rung` is null where there is nothing to do (no output
+// has an element).
+struct CallPlan {
+  const RungRow* rung = nullptr;
+  RungPlan rung_plan;
+};
+[[nodiscard]] Result<CallPlan> plan_call(const OperatorDescriptor& op, ArgsRef args,
+                                         const DeviceProperties& device);
+
+// The specs of an operator's slots, in slot order, from those of the slots that are read and of the `out` slots.
+// Precondition: as many of each as there are such slots.
+[[nodiscard]] std::vector<TensorSpec> specs_by_slot(const OperatorDescriptor& op,
+                                                    std::span<const TensorSpec> inputs,
+                                                    std::span<const TensorSpec> outputs);
+
+// What an operator's public functions do, once for all operators: check, plan, workspace, launch. Errors carry the
+// operator's name and the call.
+[[nodiscard]] Result<WorkspaceSpec> workspace_of(const OperatorDescriptor& op, ArgsRef args, Device device);
+[[nodiscard]] Status run(const OperatorDescriptor& op, Context& context, ArgsRef args);
+[[nodiscard]] Status run(const OperatorDescriptor& op, StreamRef stream, ArgsRef args,
+                         const Workspace& workspace);
 // One rung by name, with a workspace of the Context.
 [[nodiscard]] Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& context,
-                              const AnyArgs& args);
-
-// Typed functions as the registry stores them.
-template <class Args>
-LaunchFn erase(Status (*launch)(StreamRef, const DeviceProperties&, const Args&, const Workspace&)) {
-  if (launch == nullptr) return {};
-  return [launch](StreamRef stream, const DeviceProperties& device, const AnyArgs& args,
-                  const Workspace& workspace) { return launch(stream, device, args.as<Args>(), workspace); };
-}
-template <class Args>
-SupportsFn erase(std::string (*supports)(const Args&, const DeviceProperties&)) {
-  return [supports](const AnyArgs& args, const DeviceProperties& device) {
-    return supports(args.as<Args>(), device);
-  };
-}
-template <class Args>
-WorkspaceFn erase(WorkspaceSpec (*workspace)(const Args&, const DeviceProperties&)) {
-  return [workspace](const AnyArgs& args, const DeviceProperties& device) {
-    return workspace(args.as<Args>(), device);
-  };
-}
+                              ArgsRef args);
 
 }  // namespace rooftile
+
+// The public functions of an operator, which its header declares:
+//   Status reduce(Context&, const ReduceArgs&);
+//   Result<WorkspaceSpec> reduce_workspace(const ReduceArgs&, Device);
+//   Status reduce(StreamRef, const ReduceArgs&, const Workspace&);
+// and the one that the registry calls.
+#define ROOFTILE_ENTRY_POINTS(op, Args)                                                        \
+  ::rooftile::Status op(::rooftile::Context& context, const Args& args) {                      \
+    return ::rooftile::run(op##_operator(), context, ::rooftile::ArgsRef::of(args));           \
+  }                                                                                            \
+  ::rooftile::Result<::rooftile::WorkspaceSpec> op##_workspace(const Args& args,               \
+                                                               ::rooftile::Device device) {    \
+    return ::rooftile::workspace_of(op##_operator(), ::rooftile::ArgsRef::of(args), device);   \
+  }                                                                                            \
+  ::rooftile::Status op(::rooftile::StreamRef stream, const Args& args,                        \
+                        const ::rooftile::Workspace& workspace) {                              \
+    return ::rooftile::run(op##_operator(), stream, ::rooftile::ArgsRef::of(args), workspace); \
+  }                                                                                            \
+  ROOFTILE_REGISTER(op)
+#define ROOFTILE_REGISTER(op) \
+  void register_##op(::rooftile::Registry& registry) { registry.add(op##_operator()); }

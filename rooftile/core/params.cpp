@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
 
 namespace rooftile {
@@ -60,11 +61,53 @@ Result<ParamValue> parse_double(std::string_view text) {
   return ParamValue(value);
 }
 
-Result<ParamValue> parse_as(const ParamValue& type, std::string_view text) {
-  if (std::holds_alternative<bool>(type)) return parse_bool(text);
-  if (std::holds_alternative<std::int64_t>(type)) return parse_int(text);
-  if (std::holds_alternative<double>(type)) return parse_double(text);
+Result<ParamValue> parse_integers(std::string_view text) {
+  std::vector<std::int64_t> values;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const Result<ParamValue> value = parse_int(text.substr(0, comma));
+    if (!value.ok()) return value.status();
+    values.push_back(std::get<std::int64_t>(*value));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return ParamValue(std::move(values));
+}
+
+ParamType type_of(const ParamValue& value) {
+  constexpr std::array kTypes = {ParamType::boolean, ParamType::integer,  ParamType::real, ParamType::text,
+                                 ParamType::dtype,   ParamType::integers, ParamType::text};
+  static_assert(kTypes.size() == std::variant_size_v<ParamValue>);
+  return kTypes[value.index()];
+}
+ParamType type_of(const ParamSpec& spec) { return spec.type.value_or(type_of(spec.default_value)); }
+
+Result<ParamValue> parse_as(const ParamSpec& spec, std::string_view text) {
+  if (!spec.none.empty() && text == spec.none) return ParamValue(NoValue{spec.none});
+  switch (type_of(spec)) {
+    case ParamType::boolean:
+      return parse_bool(text);
+    case ParamType::integer:
+      return parse_int(text);
+    case ParamType::real:
+      return parse_double(text);
+    case ParamType::integers:
+      return parse_integers(text);
+    case ParamType::dtype: {
+      const Result<DType> dtype = parse_dtype(text);
+      if (!dtype.ok()) return dtype.status();
+      return ParamValue(*dtype);
+    }
+    case ParamType::text:
+      break;
+  }
   return ParamValue(std::string(text));
+}
+
+Status check_range(const ParamSpec& spec, double number, const ParamValue& value) {
+  if (!(spec.minimum <= spec.maximum)) return {};
+  if (number >= spec.minimum && number <= spec.maximum) return {};  // false for NaN
+  return invalid_argument(to_string(value) + " is out of range: use " + format_double(spec.minimum) + " to " +
+                          format_double(spec.maximum));
 }
 
 Status check_legal(const ParamSpec& spec, const ParamValue& value) {
@@ -75,12 +118,14 @@ Status check_legal(const ParamSpec& spec, const ParamValue& value) {
     }
     return invalid_argument(quoted(*text) + " is unknown" + suggestion(*text, spec.choices));
   }
-  if (std::holds_alternative<bool>(value) || !(spec.minimum <= spec.maximum)) return {};
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  const double number = integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
-  if (number >= spec.minimum && number <= spec.maximum) return {};  // false for NaN
-  return invalid_argument(to_string(value) + " is out of range: use " + format_double(spec.minimum) + " to " +
-                          format_double(spec.maximum));
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return check_range(spec, static_cast<double>(*integer), value);
+  if (const auto* number = std::get_if<double>(&value)) return check_range(spec, *number, value);
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+    for (const std::int64_t entry : *list)
+      ROOFTILE_TRY(check_range(spec, static_cast<double>(entry), ParamValue(entry)));
+  }
+  return {};
 }
 
 // Insertions, deletions, substitutions and swaps of neighbours that turn a into b.
@@ -110,13 +155,62 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+// A list of cases, or an operator, that contradicts its own parameters: nothing that a caller could mend.
+[[noreturn]] void broken(std::string_view rule, std::string_view what) {
+  std::fprintf(stderr, "rooftile: %.*s: %.*s\n", static_cast<int>(rule.size()), rule.data(),
+               static_cast<int>(what.size()), what.data());
+  std::abort();
+}
+
 }  // namespace
 
 std::string to_string(const ParamValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
   if (const auto* number = std::get_if<double>(&value)) return format_double(*number);
+  if (const auto* dtype = std::get_if<DType>(&value)) return std::string(to_string(*dtype));
+  if (const auto* none = std::get_if<NoValue>(&value)) return none->word;
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+    std::string text;
+    for (const std::int64_t entry : *list) text += (text.empty() ? "" : ",") + std::to_string(entry);
+    return text;
+  }
   return std::get<std::string>(value);
+}
+
+std::variant<bool, std::int64_t, double, std::string> plain_value(const ParamValue& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return to_string(value);
+}
+
+std::string legal_values(const ParamSpec& spec) {
+  const auto range = [&] {
+    return spec.minimum <= spec.maximum
+               ? " from " + format_double(spec.minimum) + " to " + format_double(spec.maximum)
+               : std::string();
+  };
+  const auto of_type = [&]() -> std::string {
+    switch (type_of(spec)) {
+      case ParamType::boolean:
+        return "true | false";
+      case ParamType::integer:
+        return "an integer" + range();
+      case ParamType::real:
+        return "a number" + range();
+      case ParamType::integers:
+        return "integers" + range() + ", divided by commas";
+      case ParamType::dtype:
+        return "a dtype";
+      case ParamType::text:
+        break;
+    }
+    std::string text;
+    for (const std::string& choice : spec.choices) text += (text.empty() ? "" : " | ") + choice;
+    return text.empty() ? "text" : text;
+  };
+  return spec.none.empty() ? of_type() : of_type() + ", or " + spec.none;
 }
 
 Params::Params(const std::vector<ParamSpec>& specs) {
@@ -137,7 +231,7 @@ Status Params::set(const std::vector<ParamSpec>& specs, std::string_view name, s
   const auto in_parameter = [&](const Status& status) {
     return invalid_argument("parameter " + spec->name + ": " + status.rule());
   };
-  Result<ParamValue> value = parse_as(spec->default_value, text);
+  Result<ParamValue> value = parse_as(*spec, text);
   if (!value.ok()) return in_parameter(value.status());
   if (const Status legal = check_legal(*spec, *value); !legal.ok()) return in_parameter(legal);
   for (auto& [known, current] : values_) {
@@ -149,19 +243,18 @@ Status Params::set(const std::vector<ParamSpec>& specs, std::string_view name, s
   return {};
 }
 
-const ParamValue& Params::find(std::string_view name) const {
+const ParamValue& Params::at(std::string_view name) const {
   for (const auto& [known, value] : values_) {
     if (known == name) return value;
   }
-  assert(false && "no such parameter");
-  static const ParamValue kNone;
-  return kNone;
+  broken("there is no parameter of this name", name);
 }
+
+void Params::fail_type(std::string_view name) { broken("the parameter has another type", name); }
 
 Params with(const std::vector<ParamSpec>& specs, std::string_view name, std::string_view text) {
   Params params(specs);
-  [[maybe_unused]] const Status status = params.set(specs, name, text);
-  assert(status.ok());
+  if (const Status status = params.set(specs, name, text); !status.ok()) broken(status.rule(), text);
   return params;
 }
 

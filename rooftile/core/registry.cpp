@@ -14,6 +14,11 @@ void Registry::add(const OperatorDescriptor& descriptor) {
   operators_.insert(place, &descriptor);
 }
 
+void Registry::know(std::string_view operator_name) {
+  if (std::find(known_.begin(), known_.end(), operator_name) == known_.end())
+    known_.emplace_back(operator_name);
+}
+
 void Registry::add(OperatorCases cases) {
   if (this->cases(cases.operator_name) == nullptr) cases_.push_back(std::move(cases));
 }
@@ -34,6 +39,12 @@ const OperatorDescriptor* Registry::find(std::string_view name) const {
 
 Result<const OperatorDescriptor*> Registry::get(std::string_view name) const {
   if (const OperatorDescriptor* op = find(name); op != nullptr) return op;
+  if (std::find(known_.begin(), known_.end(), name) != known_.end()) {
+    return unavailable(
+        "operator \"" + std::string(name) +
+        "\" is not built into this program: run it by ./rt, which builds what a command names, or "
+        "configure with -DROOFTILE_OPERATORS=all");
+  }
   std::vector<std::string> names;
   std::string list;
   for (const OperatorDescriptor* op : operators_) {

@@ -16,6 +16,7 @@ class Registry {
  public:
   void add(
       const OperatorDescriptor& descriptor);  // kept by reference: descriptors live as long as the program
+  void know(std::string_view operator_name);  // an operator of the tree, built into this program or not
   void add(OperatorCases cases);
   void add(PeerRow peer);
 
@@ -23,13 +24,14 @@ class Registry {
     return operators_;
   }  // by name
   [[nodiscard]] const OperatorDescriptor* find(std::string_view name) const;
-  // Or an error that names the nearest operator.
+  // Or an error that names the nearest operator; `unavailable` where this program was built without it.
   [[nodiscard]] Result<const OperatorDescriptor*> get(std::string_view name) const;
   [[nodiscard]] const OperatorCases* cases(std::string_view operator_name) const;
   [[nodiscard]] std::vector<const PeerRow*> peers(std::string_view operator_name) const;
 
  private:
   std::vector<const OperatorDescriptor*> operators_;
+  std::vector<std::string> known_;
   std::deque<OperatorCases> cases_;
   std::deque<PeerRow> peers_;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace rooftile {
 
@@ -20,6 +21,8 @@ struct Workspace {
   std::size_t bytes = 0;
   void* zeroed = nullptr;  // aligned to 256 bytes
   std::size_t zeroed_bytes = 0;
+  // Where a kernel reports what only the device can see (an index out of range); null: nobody asks.
+  std::uint32_t* error_word = nullptr;
 
   [[nodiscard]] bool covers(const WorkspaceSpec& spec) const {
     return bytes >= spec.bytes && zeroed_bytes >= spec.zeroed_bytes;

@@ -144,7 +144,8 @@ TEST_P(Access, TheRaceOf256Threads) {
         .x = contiguous_view<const void>(x.data(), DType::i32, kSim, {static_cast<std::int64_t>(threads)}),
         .y = contiguous_view<void>(y.data(), DType::i32, kSim, Extents{})};
     (void)watch({.metrics = true}, {input("x", x), output("y", y)}, [&] {
-      return (*op)->find_rung(rung)->launch.checked(kStream, **device, AnyArgs::of(args), {});
+      const RungPlan plan;
+      return (*op)->find_rung(rung)->launch.checked({kStream, *device, ArgsRef::of(args), &plan, {}});
     });
     return y[0];
   };

@@ -40,6 +40,7 @@ std::vector<Buffer> buffers_of(const lab::DeviceProblem& problem, const lab::Scr
   for (const auto& out : problem.outputs()) buffers.push_back({"out", out.data(), out.bytes(), false});
   buffers.push_back({"the workspace", scratch.any.data(), scratch.any.bytes(), false});
   buffers.push_back({"the zeroed workspace", scratch.zeroed.data(), scratch.zeroed.bytes(), true});
+  buffers.push_back({"the error word", scratch.error_word.data(), scratch.error_word.bytes(), true});
   return buffers;
 }
 
@@ -49,10 +50,10 @@ struct Seconds {
 };
 
 Seconds seconds_of_both(const lab::Candidate& candidate, lab::DeviceProblem& problem) {
-  const Result<lab::Scratch> scratch = problem.make_scratch(candidate.workspace);
+  const Result<lab::Scratch> scratch = problem.make_scratch(candidate.plan.workspace);
   EXPECT_TRUE(is_ok(scratch.status()));
   const auto launch = [&](const LaunchFn& function) {
-    return function(problem.stream(), problem.properties(), problem.args(), scratch->workspace());
+    return function(problem.call(candidate.plan, scratch->workspace()));
   };
   Seconds cost;
   cost.plain = seconds_of([&] { return launch(candidate.launch); });

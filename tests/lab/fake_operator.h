@@ -30,6 +30,7 @@ enum class Bug {
   writes_nothing,
   reads_workspace,  // adds what the workspace held at entry
   reports_error,
+  writes_error_word,
 };
 
 struct BugRow {
@@ -37,7 +38,7 @@ struct BugRow {
   const char* id;
   const char* finding;  // words that the failed check must contain
 };
-inline constexpr std::array<BugRow, 12> kBugs = {{
+inline constexpr std::array<BugRow, 13> kBugs = {{
     {Bug::skips_tail, "skips_tail", "y element"},
     {Bug::wrong_lane, "wrong_lane", "y element"},
     {Bug::nan_at_end, "nan_at_end", "got nan"},
@@ -50,6 +51,7 @@ inline constexpr std::array<BugRow, 12> kBugs = {{
     {Bug::writes_nothing, "writes_nothing", "y element"},
     {Bug::reads_workspace, "reads_workspace", "y element"},
     {Bug::reports_error, "reports_error", "planted"},
+    {Bug::writes_error_word, "writes_error_word", "error 7"},
 }};
 
 struct FakeArgs {
@@ -90,6 +92,7 @@ void double_elements(Bug bug, const FakeArgs& args, const Workspace& workspace) 
   if (bug == Bug::writes_behind_workspace)
     static_cast<std::byte*>(workspace.data)[workspace.bytes] = std::byte{1};
   if (bug == Bug::leaves_zeroed_dirty) static_cast<std::byte*>(workspace.zeroed)[3] = std::byte{1};
+  if (bug == Bug::writes_error_word) *workspace.error_word = 7;
   if (bug == Bug::modifies_input) const_cast<T*>(x)[n - 1] = T{0};
   if (bug == Bug::reads_workspace) {
     T scratch;
@@ -105,9 +108,10 @@ void double_elements(Bug bug, const FakeArgs& args, const Workspace& workspace) 
 }
 
 inline LaunchFn fake_launch(Bug bug) {
-  return [bug](StreamRef, const DeviceProperties&, const AnyArgs& any, const Workspace& workspace) -> Status {
+  return [bug](const AnyCall& call) -> Status {
     if (bug == Bug::reports_error) return Status::error(StatusCode::device_error, "planted");
-    const FakeArgs& args = any.as<FakeArgs>();
+    const FakeArgs& args = call.args.as<FakeArgs>();
+    const Workspace& workspace = call.workspace;
     if (args.x.dtype == DType::f32)
       double_elements<float>(bug, args, workspace);
     else
@@ -121,8 +125,8 @@ inline RungRow fake_rung(std::string id, Bug bug) {
   row.id = std::move(id);
   row.kind = RungKind::cpu;
   row.idea = "doubles every element";
-  row.workspace = [](const AnyArgs&, const DeviceProperties&) {
-    return WorkspaceSpec{.bytes = 40, .zeroed_bytes = 4};
+  row.plan = [](ArgsRef, const DeviceProperties&) {
+    return RungPlan{.workspace = {.bytes = 40, .zeroed_bytes = 4}};
   };
   row.launch.cpu = fake_launch(bug);
   return row;
@@ -142,7 +146,7 @@ inline OperatorDescriptor make_fake(const std::string& name, std::vector<RungRow
                         const Params&) -> Result<std::vector<TensorSpec>> {
     return std::vector<TensorSpec>{inputs[0]};
   };
-  op.choose = [](const AnyArgs&, const DeviceProperties&) { return std::string("right"); };
+  op.choose = [](ArgsRef, const DeviceProperties&) { return std::string_view("right"); };
   op.rungs = std::move(rungs);
   return op;
 }

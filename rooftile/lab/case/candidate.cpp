@@ -9,7 +9,7 @@
 namespace rooftile::lab {
 namespace {
 
-Candidate from_rung(const RungRow& rung, const AnyArgs& args, const DeviceProperties& device) {
+Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
   Candidate candidate;
   candidate.id = rung.id;
   candidate.idea = rung.idea;
@@ -19,11 +19,11 @@ Candidate from_rung(const RungRow& rung, const AnyArgs& args, const DeviceProper
   if (device.device.kind == DeviceKind::sim) candidate.checked = rung.launch.checked;
   candidate.built = static_cast<bool>(candidate.launch);
   candidate.unsupported = unsupported_reason(rung, args, device);
-  if (candidate.unsupported.empty()) candidate.workspace = workspace_for(rung, args, device);
+  if (candidate.unsupported.empty()) candidate.plan = plan_rung(rung, args, device);
   return candidate;
 }
 
-Candidate from_peer(const PeerRow& peer, const AnyArgs& args, const DeviceProperties& device) {
+Candidate from_peer(const PeerRow& peer, ArgsRef args, const DeviceProperties& device) {
   Candidate candidate;
   candidate.id = peer.id;
   candidate.idea = peer.version;
@@ -31,8 +31,12 @@ Candidate from_peer(const PeerRow& peer, const AnyArgs& args, const DeviceProper
   candidate.determinism = Determinism::not_guaranteed;  // we verify a peer's result, not its promises
   candidate.launch = peer.launch;
   candidate.built = static_cast<bool>(peer.launch);
-  candidate.unsupported = !candidate.built ? "not built" : peer.supports ? peer.supports(args, device) : "";
-  if (candidate.unsupported.empty() && peer.workspace) candidate.workspace = peer.workspace(args, device);
+  if (!candidate.built) {
+    candidate.unsupported = "not built";
+  } else if (peer.supports) {
+    candidate.unsupported = peer.supports(args, device);
+  }
+  if (candidate.unsupported.empty() && peer.plan) candidate.plan = peer.plan(args, device);
   return candidate;
 }
 
@@ -57,7 +61,7 @@ std::string_view to_string(CandidateKind kind) {
 }
 
 std::vector<Candidate> candidates(const OperatorDescriptor& op, const std::vector<const PeerRow*>& peers,
-                                  const std::vector<std::string>& only, const AnyArgs& args,
+                                  const std::vector<std::string>& only, ArgsRef args,
                                   const DeviceProperties& device) {
   std::vector<Candidate> list;
   for (const RungRow& rung : op.rungs) {

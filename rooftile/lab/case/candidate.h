@@ -21,7 +21,7 @@ struct Candidate {
   Determinism determinism = Determinism::run_to_run;
   bool built = true;        // for this kind of device
   std::string unsupported;  // why it does not serve these arguments on this device; empty: it does
-  WorkspaceSpec workspace;
+  RungPlan plan;
   LaunchFn launch;
   LaunchFn checked;  // on sim: the same with instrumented accesses; empty where it is not built
 };
@@ -30,7 +30,7 @@ struct Candidate {
 // all), in the operator's order; then, on cuda, the peers by the same rule.
 [[nodiscard]] std::vector<Candidate> candidates(const OperatorDescriptor& op,
                                                 const std::vector<const PeerRow*>& peers,
-                                                const std::vector<std::string>& only, const AnyArgs& args,
+                                                const std::vector<std::string>& only, ArgsRef args,
                                                 const DeviceProperties& device);
 
 // Whether that list has an entry on such a device.

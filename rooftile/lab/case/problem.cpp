@@ -111,6 +111,12 @@ Result<HostProblem> HostProblem::create(const OperatorDescriptor& op, const Oper
   return problem;
 }
 
+std::vector<TensorSpec> HostProblem::input_specs() const {
+  std::vector<TensorSpec> specs;
+  for (const InputPlan& input : plan_.inputs) specs.push_back({input.dtype, input.shape});
+  return specs;
+}
+
 Result<const std::vector<HostTensor>*> HostProblem::inputs() {
   if (!inputs_) {
     std::vector<HostTensor> tensors;
@@ -159,14 +165,10 @@ Result<DeviceProblem> DeviceProblem::create(HostProblem& host, Device device) {
   const auto offset = static_cast<std::size_t>(host.the_case().offset);
 
   std::vector<TensorView> views;
-  std::size_t next_in = 0;
-  std::size_t next_out = 0;
-  for (const TensorSlot& slot : host.op().slots) {
-    const bool is_input = slot.direction == SlotDirection::in;
-    const TensorSpec spec =
-        is_input ? TensorSpec{host.plan().inputs[next_in].dtype, host.plan().inputs[next_in].shape}
-                 : host.outputs()[next_out];
-    (is_input ? next_in : next_out) += 1;
+  const std::vector<TensorSpec> specs = specs_by_slot(host.op(), host.input_specs(), host.outputs());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const TensorSpec& spec = specs[i];
+    const bool is_input = is_read(host.op().slots[i]);
     ROOFTILE_TRY_ASSIGN(const double bytes, bytes_of(spec.dtype, spec.shape));
     ROOFTILE_TRY_ASSIGN(GuardedBuffer buffer, GuardedBuffer::create(stream, static_cast<std::size_t>(bytes),
                                                                     offset * size_of(spec.dtype)));
@@ -241,7 +243,9 @@ Result<Scratch> DeviceProblem::make_scratch(const WorkspaceSpec& spec) const {
   Scratch scratch;
   ROOFTILE_TRY_ASSIGN(scratch.any, GuardedBuffer::create(stream(), spec.bytes));
   ROOFTILE_TRY_ASSIGN(scratch.zeroed, GuardedBuffer::create(stream(), spec.zeroed_bytes));
+  ROOFTILE_TRY_ASSIGN(scratch.error_word, GuardedBuffer::create(stream(), sizeof(std::uint32_t)));
   ROOFTILE_TRY(scratch.zeroed.poison(stream(), 0));
+  ROOFTILE_TRY(scratch.error_word.poison(stream(), 0));
   ROOFTILE_TRY(synchronize(stream()));
   return scratch;
 }

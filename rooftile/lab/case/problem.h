@@ -39,6 +39,7 @@ class HostProblem {
   [[nodiscard]] const OperatorDescriptor& op() const { return *op_; }
   [[nodiscard]] const Case& the_case() const { return case_; }
   [[nodiscard]] const CasePlan& plan() const { return plan_; }
+  [[nodiscard]] std::vector<TensorSpec> input_specs() const;
   [[nodiscard]] const std::vector<TensorSpec>& outputs() const { return outputs_; }
   [[nodiscard]] double tensor_bytes() const { return tensor_bytes_; }  // of inputs and outputs together
 
@@ -62,8 +63,10 @@ class HostProblem {
 struct Scratch {
   GuardedBuffer any;
   GuardedBuffer zeroed;
+  GuardedBuffer error_word;  // 0 as long as no kernel reports anything
   [[nodiscard]] Workspace workspace() const {
-    return {any.data(), any.bytes(), zeroed.data(), zeroed.bytes()};
+    return {any.data(), any.bytes(), zeroed.data(), zeroed.bytes(),
+            static_cast<std::uint32_t*>(error_word.data())};
   }
 };
 
@@ -78,7 +81,11 @@ class DeviceProblem {
   [[nodiscard]] const DeviceProperties& properties() const { return properties_; }
   // Rungs plan their grids for so many SMs: the simulated SM repeats what a GPU launched.
   void set_multiprocessors(int count) { properties_.multiprocessors = count; }
-  [[nodiscard]] const AnyArgs& args() const { return args_; }
+  [[nodiscard]] ArgsRef args() const { return args_; }
+  // One launch on this problem's stream. The plan is kept by reference.
+  [[nodiscard]] AnyCall call(const RungPlan& plan, const Workspace& workspace) const {
+    return {stream(), &properties_, args_, &plan, workspace};
+  }
   [[nodiscard]] const std::vector<GuardedBuffer>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<GuardedBuffer>& outputs() const { return outputs_; }
   // The name of the i-th input's or output's slot.

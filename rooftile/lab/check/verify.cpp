@@ -52,6 +52,15 @@ Findings check_zeroed(const DeviceProblem& problem, const Scratch& scratch) {
   return Finding{fmt::format("the zeroed workspace is not zero at exit: byte {}", at)};
 }
 
+// A case of the list has nothing to complain about.
+Findings check_error_word(const DeviceProblem& problem, const Scratch& scratch) {
+  std::uint32_t error = 0;
+  ROOFTILE_TRY(copy(problem.stream(), &error, kCpu, scratch.error_word.data(), problem.stream().device,
+                    sizeof(error)));
+  ROOFTILE_TRY(synchronize(problem.stream()));
+  return error == 0 ? Finding{} : Finding{fmt::format("the kernel reported error {}", error)};
+}
+
 Findings check_inputs(const DeviceProblem& problem) {
   ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor>* inputs, problem.host().inputs());
   for (std::size_t i = 0; i < inputs->size(); ++i) {
@@ -69,7 +78,7 @@ Status poison_and_launch(const Candidate& candidate, const DeviceProblem& proble
                          int poison) {
   for (const GuardedBuffer& output : problem.outputs()) ROOFTILE_TRY(output.poison(problem.stream(), poison));
   ROOFTILE_TRY(scratch.any.poison(problem.stream(), poison));
-  ROOFTILE_TRY(candidate.launch(problem.stream(), problem.properties(), problem.args(), scratch.workspace()));
+  ROOFTILE_TRY(candidate.launch(problem.call(candidate.plan, scratch.workspace())));
   return synchronize(problem.stream());
 }
 
@@ -96,7 +105,7 @@ Findings check_repeat(const DeviceProblem& problem, const std::vector<HostTensor
 }
 
 Findings run_check(const Candidate& candidate, DeviceProblem& problem, double& max_error) {
-  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.workspace));
+  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
   std::array<std::vector<HostTensor>, kPoison.size()> outputs;
   for (std::size_t run = 0; run < kPoison.size(); ++run) {
     ROOFTILE_TRY(poison_and_launch(candidate, problem, scratch, kPoison[run]));
@@ -104,6 +113,8 @@ Findings run_check(const Candidate& candidate, DeviceProblem& problem, double& m
     if (!guards.text.empty()) return guards;
     ROOFTILE_TRY_ASSIGN(Finding zeroed, check_zeroed(problem, scratch));
     if (!zeroed.text.empty()) return zeroed;
+    ROOFTILE_TRY_ASSIGN(Finding reported, check_error_word(problem, scratch));
+    if (!reported.text.empty()) return reported;
     ROOFTILE_TRY_ASSIGN(Finding modified, check_inputs(problem));
     if (!modified.text.empty()) return modified;
     for (std::size_t i = 0; i < problem.outputs().size(); ++i) {

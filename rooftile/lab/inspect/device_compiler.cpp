@@ -27,9 +27,10 @@ Result<fs::path> source_root() {
                      " nor in the current folder, from which rooftile/ops would be found");
 }
 
-// rooftile/ops/OP/rungs/rNN_RUNG.cu, .sm80.cu or .sm90a.cu
+// rooftile/ops/OP/rungs/rNNN_RUNG.cu, .sm80.cu or .sm90a.cu; lessons have a folder of their own
 Result<fs::path> rung_source(const fs::path& root, const std::string& op, const std::string& rung) {
-  const fs::path folder = fs::path("rooftile") / "ops" / op / "rungs";
+  const bool is_lesson = fs::is_directory(root / "rooftile" / "lessons" / op);
+  const fs::path folder = fs::path("rooftile") / (is_lesson ? "lessons" : "ops") / op / "rungs";
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(root / folder, error)) {
     const std::string name = entry.path().filename().string();
@@ -97,6 +98,7 @@ Result<CompiledRung> compile_rung(const std::string& operator_name, const std::s
   compiled.cubin = cache.cubin().string();
   std::vector<std::string> args = compile_flags(arch);
   args.push_back("-I" + root.string());
+  args.push_back("-DROOFTILE_RUNG=" + rung);
   std::string recipe = fmt::format("{} {}", compiled.compiler, fmt::join(args, " "));
   for (const char* variable : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
     if (const char* flags = std::getenv(variable); flags != nullptr)

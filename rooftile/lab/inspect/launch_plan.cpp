@@ -57,11 +57,7 @@ struct ReservedTensors {
 
 Result<ReservedTensors> reserve_tensors(const OperatorDescriptor& op, const Case& c, const TensorPlan& plan) {
   ReservedTensors tensors;
-  std::size_t next_in = 0;
-  std::size_t next_out = 0;
-  for (const TensorSlot& slot : op.slots) {
-    const TensorSpec& spec =
-        slot.direction == SlotDirection::in ? plan.inputs[next_in++] : plan.outputs[next_out++];
+  for (const TensorSpec& spec : specs_by_slot(op, plan.inputs, plan.outputs)) {
     const std::size_t offset = static_cast<std::size_t>(c.offset) * size_of(spec.dtype);
     ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
     ROOFTILE_TRY_ASSIGN(Addresses addresses,
@@ -114,15 +110,16 @@ Result<LaunchPlan> plan_case(const OperatorDescriptor& op, const OperatorCases& 
   const Result<AnyArgs> args = op.make_args(tensors.views, c.params);
   if (!args.ok()) return args.status().with_operator(op.name);
   // The row's own word alone: nothing runs here, so a rung that may not be run can be looked at.
-  const std::string reason = rung.supports ? rung.supports(*args, device) : "";
+  const std::string_view reason = rung.supports ? rung.supports(*args, device) : "";
   if (!reason.empty()) return unsupported(fmt::format("{}: {}", rung.id, reason)).with_operator(op.name);
 
-  const WorkspaceSpec spec = workspace_for(rung, *args, device);
+  const RungPlan plan = plan_rung(rung, *args, device);
+  const WorkspaceSpec& spec = plan.workspace;
   ROOFTILE_TRY_ASSIGN(const Addresses any, Addresses::reserve(spec.bytes));
   ROOFTILE_TRY_ASSIGN(const Addresses zeroed, Addresses::reserve(spec.zeroed_bytes));
   const simt::LaunchRecording recording;
   const Status launched = launch_for(rung, DeviceKind::sim)(
-      {kSim}, device, *args, {any.data(), spec.bytes, zeroed.data(), spec.zeroed_bytes});
+      {{kSim}, &device, *args, &plan, {any.data(), spec.bytes, zeroed.data(), spec.zeroed_bytes}});
   if (!launched.ok()) return launched.with_operator(op.name);
   return LaunchPlan{c, false, planned(recording.launches())};
 }

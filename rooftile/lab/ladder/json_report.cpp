@@ -31,7 +31,7 @@ Json rounded(double value) {
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json param_json(const ParamValue& value) {
-  return std::visit([](const auto& v) { return Json(v); }, value);
+  return std::visit([](const auto& v) { return Json(v); }, plain_value(value));
 }
 
 Json machine_json(const Machine& machine) {

@@ -84,7 +84,7 @@ Result<LadderResult> climb(const Registry& registry, const OperatorDescriptor& o
   result.flops = host.plan().flops;
   step(options, fmt::format("{} on {}: inputs of {}", op.name, to_string(device), case_id(c)));
   ROOFTILE_TRY_ASSIGN(DeviceProblem problem, DeviceProblem::create(host, device));
-  const std::string chosen = op.choose ? op.choose(problem.args(), problem.properties()) : "";
+  const std::string chosen(op.choose ? op.choose(problem.args(), problem.properties()) : "");
 
   std::vector<LadderEntry> entries;
   for (Candidate& candidate :

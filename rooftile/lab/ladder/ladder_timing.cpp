@@ -146,7 +146,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   std::vector<TimedLaunch> launches;
   for (LadderEntry& entry : entries) {
     if (!entry.row.verified) continue;
-    Result<Scratch> scratch = problem.make_scratch(entry.candidate.workspace);
+    Result<Scratch> scratch = problem.make_scratch(entry.candidate.plan.workspace);
     if (!scratch.ok()) {
       entry.row.status = RowStatus::skipped;
       entry.row.reason = scratch.status().message();
@@ -156,7 +156,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     entry.timed = true;
     entry.series = launches.size();
     launches.push_back({[&problem, &entry, workspace = entry.scratch.workspace()] {
-      return entry.candidate.launch(problem.stream(), problem.properties(), problem.args(), workspace);
+      return entry.candidate.launch(problem.call(entry.candidate.plan, workspace));
     }});
   }
   if (launches.empty()) return {};

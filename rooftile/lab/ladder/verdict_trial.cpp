@@ -26,7 +26,9 @@ struct Side {
   // On the stream of the comparison, which times both sides; prepare() has waited for this side's own.
   [[nodiscard]] TimedLaunch launch_on(StreamRef stream) const {
     return {[this, stream] {
-      return candidate.launch(stream, problem.properties(), problem.args(), scratch.workspace());
+      AnyCall call = problem.call(candidate.plan, scratch.workspace());
+      call.stream = stream;
+      return candidate.launch(call);
     }};
   }
 };
@@ -54,7 +56,7 @@ Status prepare(const OperatorDescriptor& op, const OperatorCases& cases, const C
     return Status::error(StatusCode::check_failed,
                          fmt::format("{} is not timed: it failed its check: {}", check.id, check.reason));
   }
-  ROOFTILE_TRY_ASSIGN(side.scratch, side.problem.make_scratch(side.candidate.workspace));
+  ROOFTILE_TRY_ASSIGN(side.scratch, side.problem.make_scratch(side.candidate.plan.workspace));
   return {};
 }
 

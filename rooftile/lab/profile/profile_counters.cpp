@@ -1,5 +1,7 @@
 #include "rooftile/lab/profile/profile_counters.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 
@@ -140,7 +142,7 @@ std::vector<Counter> compare_counters(const std::vector<NcuKernel>& kernels,
 }
 
 std::string counter_metrics() {
-  std::string names = std::string(kInstructions) + "," + std::string(kThreadInstructions);
+  std::string names = fmt::format("{},{}", kInstructions, kThreadInstructions);
   for (const Pair& pair : kPairs) {
     for (const std::string_view metric : pair.metrics) {
       if (!metric.empty()) names += "," + std::string(metric);

@@ -37,13 +37,12 @@ Status launch_in_range(const Candidate& candidate, DeviceProblem& problem) {
         StatusCode::check_failed,
         fmt::format("{} is not verified, so it is not profiled: {}", check.id, check.reason));
   }
-  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.workspace));
+  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
   for (const GuardedBuffer& output : problem.outputs())
     ROOFTILE_TRY(output.poison(problem.stream(), kPoison));
   ROOFTILE_TRY(synchronize(problem.stream()));
   ROOFTILE_TRY(start_profiler_range());
-  const Status launched =
-      candidate.launch(problem.stream(), problem.properties(), problem.args(), scratch.workspace());
+  const Status launched = candidate.launch(problem.call(candidate.plan, scratch.workspace()));
   const Status finished = synchronize(problem.stream());
   ROOFTILE_TRY(stop_profiler_range());
   ROOFTILE_TRY(launched);

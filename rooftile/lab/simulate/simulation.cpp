@@ -26,6 +26,7 @@ void add_buffers(Session& session, const DeviceProblem& problem, const Scratch& 
   }
   session.add_buffer({"the workspace", scratch.any.data(), scratch.any.bytes(), false});
   session.add_buffer({"the zeroed workspace", scratch.zeroed.data(), scratch.zeroed.bytes(), true});
+  session.add_buffer({"the error word", scratch.error_word.data(), scratch.error_word.bytes(), true});
 }
 
 Result<std::string> compare_outputs(DeviceProblem& problem, double& max_error) {
@@ -160,7 +161,7 @@ Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& pr
         "this build has no instrumented kernels: configure with -DROOFTILE_CHECKED=ON, without "
         "sanitizers");
   }
-  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.workspace));
+  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
   for (const GuardedBuffer& output : problem.outputs())
     ROOFTILE_TRY(output.poison(problem.stream(), kPoison));
   ROOFTILE_TRY(scratch.any.poison(problem.stream(), kPoison));
@@ -168,8 +169,7 @@ Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& pr
   WatchedRun run;
   ROOFTILE_TRY_ASSIGN(const std::unique_ptr<Session> session, Session::start(options));
   add_buffers(*session, problem, scratch);
-  const Status launched =
-      candidate.checked(problem.stream(), problem.properties(), problem.args(), scratch.workspace());
+  const Status launched = candidate.checked(problem.call(candidate.plan, scratch.workspace()));
   run.report = session->finish();
   run.wrong = launched.message();
   if (launched.ok()) {

@@ -11,13 +11,10 @@
 // Source     GPU MODE, lecture 4, warp divergence; Volta whitepaper, independent thread scheduling.
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -25,14 +22,6 @@ struct AccessBranchArgs {
   ConstTensorView x;
   TensorView y;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_branch(Context& context, const AccessBranchArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_branch_workspace(const AccessBranchArgs& args, Device device);
-[[nodiscard]] Status access_branch(StreamRef stream, const AccessBranchArgs& args,
-                                   const Workspace& workspace);
 
 const OperatorDescriptor& access_branch_operator();
 

@@ -13,32 +13,27 @@
 // Source     CUDA C++ Best Practices Guide, constant memory.
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
+#include <array>
+#include <string_view>
+
+#include "rooftile/core/enum_names.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
 // Which entry of the table an element begins with.
 enum class ConstantIndex { uniform, lane };
+template <>
+inline constexpr std::array kEnumNames<ConstantIndex> = std::to_array<std::string_view>({"uniform", "lane"});
 
 struct AccessConstantArgs {
   ConstTensorView x;
   TensorView y;
   ConstantIndex index = ConstantIndex::uniform;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_constant(Context& context, const AccessConstantArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_constant_workspace(const AccessConstantArgs& args, Device device);
-[[nodiscard]] Status access_constant(StreamRef stream, const AccessConstantArgs& args,
-                                     const Workspace& workspace);
 
 const OperatorDescriptor& access_constant_operator();
 

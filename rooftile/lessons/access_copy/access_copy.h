@@ -8,15 +8,12 @@
 // Source     CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory".
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
 #include <cstdint>
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -26,13 +23,6 @@ struct AccessCopyArgs {
   std::int64_t offset = 0;  // elements, not negative
   std::int64_t stride = 1;  // elements, at least 1
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_copy(Context& context, const AccessCopyArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_copy_workspace(const AccessCopyArgs& args, Device device);
-[[nodiscard]] Status access_copy(StreamRef stream, const AccessCopyArgs& args, const Workspace& workspace);
 
 const OperatorDescriptor& access_copy_operator();
 

@@ -15,10 +15,12 @@ class AccessCopyTest : public ::testing::Test {
   Status run(std::int64_t n, std::int64_t offset, std::int64_t stride) {
     Result<Context> context = Context::create(kCpu);
     if (!context.ok()) return context.status();
-    return access_copy(*context, {.x = contiguous_view<const void>(x_.data(), DType::f32, kCpu, {10}),
-                                  .y = contiguous_view<void>(y_.data(), DType::f32, kCpu, {n}),
-                                  .offset = offset,
-                                  .stride = stride});
+    return rooftile::run(
+        access_copy_operator(), *context,
+        ArgsRef::of(AccessCopyArgs{.x = contiguous_view<const void>(x_.data(), DType::f32, kCpu, {10}),
+                                   .y = contiguous_view<void>(y_.data(), DType::f32, kCpu, {n}),
+                                   .offset = offset,
+                                   .stride = stride}));
   }
   std::vector<float> x_{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   std::vector<float> y_ = std::vector<float>(10, -1.0f);
@@ -36,15 +38,15 @@ TEST_F(AccessCopyTest, RefusesWhatLiesBehindTheEnd) {
   EXPECT_EQ(run(4, 1, 3).rule(), rule);  // the fourth would be x[10]
   EXPECT_TRUE(run(4, 0, 3).ok());        // the fourth is x[9]
   EXPECT_EQ(run(1, 10, 1).rule(), rule);
-  // Sums and products that do not fit in 64 bits.
-  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  // The largest numbers that the parameters take.
+  constexpr std::int64_t kHuge = 1'000'000'000'000'000;
   EXPECT_EQ(run(3, 0, kHuge).rule(), rule);
   EXPECT_EQ(run(2, kHuge, kHuge).rule(), rule);
 }
 
 TEST_F(AccessCopyTest, RefusesWrongNumbers) {
-  EXPECT_EQ(run(1, -1, 1).rule(), "offset must not be negative");
-  EXPECT_EQ(run(1, 0, 0).rule(), "stride must be 1 or more");
+  EXPECT_EQ(run(1, -1, 1).rule(), "offset is -1: use an integer from 0 to 1e+15");
+  EXPECT_EQ(run(1, 0, 0).rule(), "stride is 0: use an integer from 1 to 1e+15");
 }
 
 }  // namespace

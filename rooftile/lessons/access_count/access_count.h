@@ -8,13 +8,10 @@
 // Source     256 threads that add 3 to one number: 3 in place of 768.
 // Empty      the sum is 0.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -22,13 +19,6 @@ struct AccessCountArgs {
   ConstTensorView x;
   TensorView y;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_count(Context& context, const AccessCountArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_count_workspace(const AccessCountArgs& args, Device device);
-[[nodiscard]] Status access_count(StreamRef stream, const AccessCountArgs& args, const Workspace& workspace);
 
 const OperatorDescriptor& access_count_operator();
 

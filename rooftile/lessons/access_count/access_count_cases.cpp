@@ -1,9 +1,19 @@
+#include <utility>
+
 #include "rooftile/core/registry.h"
 #include "rooftile/lessons/access_count/access_count.h"
-#include "rooftile/lessons/access_count/access_count_ref.h"
 
 namespace rooftile {
 namespace {
+
+Result<std::vector<Expected>> reference(const Case&, std::span<const HostTensor> inputs) {
+  const HostTensor& x = inputs[0];
+  ROOFTILE_TRY_ASSIGN(HostTensor exact, HostTensor::create(DType::i32, Extents{}));
+  std::uint32_t total = 0;
+  for (const std::int32_t value : x.as<std::int32_t>()) total += static_cast<std::uint32_t>(value);
+  exact.as<std::int32_t>()[0] = static_cast<std::int32_t>(total);
+  return exactly(std::move(exact), "exact: integers, modulo 2^32");
+}
 
 Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int offset = 0) {
   return {.shape = {{"n", n}},
@@ -14,7 +24,7 @@ Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int off
           .tier = tier};
 }
 
-std::vector<Case> access_count_cases() {
+std::vector<Case> all_cases() {
   std::vector<Case> cases;
   // Empty, one, the edges of a warp and of a block.
   for (const std::int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1025, 16384})
@@ -28,7 +38,7 @@ std::vector<Case> access_count_cases() {
   return cases;
 }
 
-Result<CasePlan> access_count_plan(const Case& c) {
+Result<CasePlan> plan_case(const Case& c) {
   const std::int64_t n = shape_at(c.shape, "n");
   ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
   CasePlan plan;
@@ -46,9 +56,9 @@ void register_access_count_cases(Registry& registry) {
   cases.shape_keys = {"n"};
   cases.default_case = make_case(std::int64_t{1} << 26, CaseTier::full);
   cases.default_host_case = make_case(std::int64_t{1} << 22, CaseTier::full);
-  cases.cases = access_count_cases;
-  cases.plan = access_count_plan;
-  cases.reference = access_count_reference;
+  cases.cases = all_cases;
+  cases.plan = plan_case;
+  cases.reference = reference;
   registry.add(std::move(cases));
 }
 

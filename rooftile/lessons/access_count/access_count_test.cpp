@@ -37,8 +37,8 @@ class AccessCountTest : public ::testing::TestWithParam<Device> {
                                .y = contiguous_view<void>(y->data(), DType::i32, device, Extents{})};
     int ran = 0;
     for (const RungRow& rung : access_count_operator().rungs) {
-      if (!unsupported_reason(rung, AnyArgs::of(args), context->properties()).empty()) continue;
-      const Status status = run_rung(access_count_operator(), rung, *context, AnyArgs::of(args));
+      if (!unsupported_reason(rung, ArgsRef::of(args), context->properties()).empty()) continue;
+      const Status status = run_rung(access_count_operator(), rung, *context, ArgsRef::of(args));
       ASSERT_TRUE(status.ok()) << status.message();
       std::int32_t total = -1;
       ASSERT_TRUE(copy(context->stream(), &total, kCpu, y->data(), device, sizeof total).ok());
@@ -70,7 +70,9 @@ TEST(AccessCountRaceTest, LeavesAMultipleOf3OnAGpu) {
   const AccessCountArgs args{.x = contiguous_view<const void>(x->data(), DType::i32, device, {256}),
                              .y = contiguous_view<void>(y->data(), DType::i32, device, Extents{})};
   const RungRow* race = access_count_operator().find_rung("unguarded");
-  ASSERT_TRUE(race->launch.cuda(context->stream(), context->properties(), AnyArgs::of(args), {}).ok());
+  const RungPlan plan;
+  ASSERT_TRUE(
+      race->launch.cuda({context->stream(), &context->properties(), ArgsRef::of(args), &plan, {}}).ok());
   std::int32_t total = -1;
   ASSERT_TRUE(copy(context->stream(), &total, kCpu, y->data(), device, sizeof total).ok());
   std::printf("256 threads add 3 without a guard: %d\n", total);

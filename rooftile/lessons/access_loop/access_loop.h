@@ -12,13 +12,10 @@
 // Source     GPU MODE, lecture 4, loop bounds.
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -26,13 +23,6 @@ struct AccessLoopArgs {
   ConstTensorView x;
   TensorView y;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_loop(Context& context, const AccessLoopArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_loop_workspace(const AccessLoopArgs& args, Device device);
-[[nodiscard]] Status access_loop(StreamRef stream, const AccessLoopArgs& args, const Workspace& workspace);
 
 const OperatorDescriptor& access_loop_operator();
 

@@ -10,13 +10,10 @@
 // Source     GPU MODE, lecture 4: a kernel that writes the coordinates of its warp's threads.
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -24,15 +21,6 @@ struct AccessNeighborsArgs {
   ConstTensorView x;
   TensorView y;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_neighbors(Context& context, const AccessNeighborsArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_neighbors_workspace(const AccessNeighborsArgs& args,
-                                                               Device device);
-[[nodiscard]] Status access_neighbors(StreamRef stream, const AccessNeighborsArgs& args,
-                                      const Workspace& workspace);
 
 const OperatorDescriptor& access_neighbors_operator();
 

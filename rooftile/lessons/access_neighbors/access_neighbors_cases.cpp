@@ -1,9 +1,31 @@
+#include <utility>
+
 #include "rooftile/core/registry.h"
 #include "rooftile/lessons/access_neighbors/access_neighbors.h"
-#include "rooftile/lessons/access_neighbors/access_neighbors_ref.h"
 
 namespace rooftile {
 namespace {
+
+Result<std::vector<Expected>> reference(const Case&, std::span<const HostTensor> inputs) {
+  const HostTensor& x = inputs[0];
+  const std::int64_t d = x.shape()[0];
+  const std::int64_t m = x.shape()[1];
+  const std::int64_t n = x.shape()[2];
+  ROOFTILE_TRY_ASSIGN(HostTensor exact, HostTensor::create(DType::f64, Extents{d, m, n, 32}));
+  std::int64_t out = 0;
+  for (std::int64_t z = 0; z < d; ++z) {
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t lane = 0; lane < 32; ++lane) {
+          const std::int64_t row = 4 * (i / 4) + lane / 8;
+          const std::int64_t column = 8 * (j / 8) + lane % 8;
+          exact.set(out++, row < m && column < n ? x.at((z * m + row) * n + column) : 0.0);
+        }
+      }
+    }
+  }
+  return exactly(std::move(exact), "exact: nothing is computed");
+}
 
 Case make_case(const Extents& shape, CaseTier tier, Fill fill = Fill::uniform, int offset = 0) {
   return {.shape = {{"d", shape[0]}, {"m", shape[1]}, {"n", shape[2]}},
@@ -14,7 +36,7 @@ Case make_case(const Extents& shape, CaseTier tier, Fill fill = Fill::uniform, i
           .tier = tier};
 }
 
-std::vector<Case> access_neighbors_cases() {
+std::vector<Case> all_cases() {
   std::vector<Case> cases;
   // Empty, one point, a warp, a block, and their edges.
   for (const Extents& shape :
@@ -32,7 +54,7 @@ std::vector<Case> access_neighbors_cases() {
   return cases;
 }
 
-Result<CasePlan> access_neighbors_plan(const Case& c) {
+Result<CasePlan> plan_case(const Case& c) {
   const Extents shape{shape_at(c.shape, "d"), shape_at(c.shape, "m"), shape_at(c.shape, "n")};
   ROOFTILE_TRY_ASSIGN(const std::int64_t points, checked_numel(shape, 32 * size_of(c.dtype)));
   CasePlan plan;
@@ -50,9 +72,9 @@ void register_access_neighbors_cases(Registry& registry) {
   cases.shape_keys = {"d", "m", "n"};
   cases.default_case = make_case({32, 128, 256}, CaseTier::full);
   cases.default_host_case = make_case({16, 64, 64}, CaseTier::full);
-  cases.cases = access_neighbors_cases;
-  cases.plan = access_neighbors_plan;
-  cases.reference = access_neighbors_reference;
+  cases.cases = all_cases;
+  cases.plan = plan_case;
+  cases.reference = reference;
   registry.add(std::move(cases));
 }
 

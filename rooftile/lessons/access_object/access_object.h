@@ -10,13 +10,10 @@
 // Source     CUDA C++ Programming Guide, C++ language support: classes, virtual functions.
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -26,14 +23,6 @@ struct AccessObjectArgs {
   float a = 2.5f;
   float b = 0.5f;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_object(Context& context, const AccessObjectArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_object_workspace(const AccessObjectArgs& args, Device device);
-[[nodiscard]] Status access_object(StreamRef stream, const AccessObjectArgs& args,
-                                   const Workspace& workspace);
 
 const OperatorDescriptor& access_object_operator();
 

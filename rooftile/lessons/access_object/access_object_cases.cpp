@@ -1,9 +1,20 @@
+#include <cmath>
+#include <utility>
+
 #include "rooftile/core/registry.h"
 #include "rooftile/lessons/access_object/access_object.h"
-#include "rooftile/lessons/access_object/access_object_ref.h"
 
 namespace rooftile {
 namespace {
+
+Result<std::vector<Expected>> reference(const Case& c, std::span<const HostTensor> inputs) {
+  const HostTensor& x = inputs[0];
+  const auto a = static_cast<float>(c.params.get_double("a"));
+  const auto b = static_cast<float>(c.params.get_double("b"));
+  ROOFTILE_TRY_ASSIGN(HostTensor exact, HostTensor::create(DType::f64, x.shape()));
+  for (std::int64_t i = 0; i < x.numel(); ++i) exact.set(i, std::fma(a, static_cast<float>(x.at(i)), b));
+  return exactly(std::move(exact), "exact: one rounding");
+}
 
 Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int offset = 0) {
   return {.shape = {{"n", n}},
@@ -14,7 +25,7 @@ Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int off
           .tier = tier};
 }
 
-std::vector<Case> access_object_cases() {
+std::vector<Case> all_cases() {
   std::vector<Case> cases;
   // Empty, one, the edges of a warp and of a block.
   for (const std::int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384})
@@ -28,7 +39,7 @@ std::vector<Case> access_object_cases() {
   return cases;
 }
 
-Result<CasePlan> access_object_plan(const Case& c) {
+Result<CasePlan> plan_case(const Case& c) {
   const std::int64_t n = shape_at(c.shape, "n");
   ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
   CasePlan plan;
@@ -47,9 +58,9 @@ void register_access_object_cases(Registry& registry) {
   cases.shape_keys = {"n"};
   cases.default_case = make_case(std::int64_t{1} << 24, CaseTier::full);
   cases.default_host_case = make_case(std::int64_t{1} << 22, CaseTier::full);
-  cases.cases = access_object_cases;
-  cases.plan = access_object_plan;
-  cases.reference = access_object_reference;
+  cases.cases = all_cases;
+  cases.plan = plan_case;
+  cases.reference = reference;
   registry.add(std::move(cases));
 }
 

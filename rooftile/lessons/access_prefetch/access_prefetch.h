@@ -10,13 +10,10 @@
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (NVIDIA, 2022).
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -24,14 +21,6 @@ struct AccessPrefetchArgs {
   ConstTensorView x;
   TensorView y;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_prefetch(Context& context, const AccessPrefetchArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_prefetch_workspace(const AccessPrefetchArgs& args, Device device);
-[[nodiscard]] Status access_prefetch(StreamRef stream, const AccessPrefetchArgs& args,
-                                     const Workspace& workspace);
 
 const OperatorDescriptor& access_prefetch_operator();
 

@@ -11,13 +11,10 @@
 // Source     CUDA C++ Programming Guide, launch bounds; local memory.
 // Empty      nothing to do.
 // Determinism  run-to-run.
-// Capture    the functions may be called while a stream is captured.
 #pragma once
 
-#include "rooftile/core/context.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 
@@ -25,15 +22,6 @@ struct AccessRegistersArgs {
   ConstTensorView x;
   TensorView y;
 };
-
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status access_registers(Context& context, const AccessRegistersArgs& args);
-
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> access_registers_workspace(const AccessRegistersArgs& args,
-                                                               Device device);
-[[nodiscard]] Status access_registers(StreamRef stream, const AccessRegistersArgs& args,
-                                      const Workspace& workspace);
 
 const OperatorDescriptor& access_registers_operator();
 

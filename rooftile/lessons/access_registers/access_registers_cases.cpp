@@ -1,9 +1,25 @@
+#include <cmath>
+#include <utility>
+
 #include "rooftile/core/registry.h"
 #include "rooftile/lessons/access_registers/access_registers.h"
-#include "rooftile/lessons/access_registers/access_registers_ref.h"
 
 namespace rooftile {
 namespace {
+
+Result<std::vector<Expected>> reference(const Case&, std::span<const HostTensor> inputs) {
+  const HostTensor& x = inputs[0];
+  const std::int64_t n = x.shape()[1];
+  ROOFTILE_TRY_ASSIGN(HostTensor exact, HostTensor::create(DType::f64, x.shape()));
+  for (std::int64_t j = 0; j < n; ++j) {
+    auto largest = static_cast<float>(x.at(j));
+    for (std::int64_t k = 1; k < 64; ++k) largest = std::fmax(largest, static_cast<float>(x.at(k * n + j)));
+    for (std::int64_t k = 0; k < 64; ++k) {
+      exact.set(k * n + j, static_cast<float>(x.at(k * n + j)) - largest);
+    }
+  }
+  return exactly(std::move(exact), "exact: one rounding");
+}
 
 Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int offset = 0) {
   return {.shape = {{"n", n}},
@@ -14,7 +30,7 @@ Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int off
           .tier = tier};
 }
 
-std::vector<Case> access_registers_cases() {
+std::vector<Case> all_cases() {
   std::vector<Case> cases;
   // Empty, one, the edges of a warp and of a block.
   for (const std::int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 2048})
@@ -28,7 +44,7 @@ std::vector<Case> access_registers_cases() {
   return cases;
 }
 
-Result<CasePlan> access_registers_plan(const Case& c) {
+Result<CasePlan> plan_case(const Case& c) {
   const std::int64_t n = shape_at(c.shape, "n");
   ROOFTILE_TRY(checked_numel(Extents{64, n}, size_of(c.dtype)).status());
   CasePlan plan;
@@ -47,9 +63,9 @@ void register_access_registers_cases(Registry& registry) {
   cases.shape_keys = {"n"};
   cases.default_case = make_case(1 << 18, CaseTier::full);
   cases.default_host_case = make_case(1 << 15, CaseTier::full);
-  cases.cases = access_registers_cases;
-  cases.plan = access_registers_plan;
-  cases.reference = access_registers_reference;
+  cases.cases = all_cases;
+  cases.plan = plan_case;
+  cases.reference = reference;
   registry.add(std::move(cases));
 }
 

@@ -19,9 +19,10 @@ TEST(AccessRegistersTest, PassesOverNaN) {
     x[0] = std::numeric_limits<float>::quiet_NaN();
     x[63] = 3.0f;
     std::vector<float> y(64);
-    const Status status =
-        access_registers(*context, {.x = contiguous_view<const void>(x.data(), DType::f32, device, {64, 1}),
-                                    .y = contiguous_view<void>(y.data(), DType::f32, device, {64, 1})});
+    const Status status = run(access_registers_operator(), *context,
+                              ArgsRef::of(AccessRegistersArgs{
+                                  .x = contiguous_view<const void>(x.data(), DType::f32, device, {64, 1}),
+                                  .y = contiguous_view<void>(y.data(), DType::f32, device, {64, 1})}));
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_TRUE(std::isnan(y[0]));
     EXPECT_EQ(y[1], -2.0f);
@@ -34,15 +35,16 @@ TEST(AccessRegistersTest, RefusesOtherRows) {
   ASSERT_TRUE(context.ok()) << context.status().message();
   std::vector<float> memory(256);
   const auto run = [&](const Extents& shape) {
-    return access_registers(*context,
-                            {.x = contiguous_view<const void>(memory.data(), DType::f32, kCpu, shape),
-                             .y = contiguous_view<void>(memory.data() + 128, DType::f32, kCpu, shape)})
+    return rooftile::run(access_registers_operator(), *context,
+                         ArgsRef::of(AccessRegistersArgs{
+                             .x = contiguous_view<const void>(memory.data(), DType::f32, kCpu, shape),
+                             .y = contiguous_view<void>(memory.data() + 128, DType::f32, kCpu, shape)}))
         .rule();
   };
   EXPECT_EQ(run({64, 2}), "");
   EXPECT_EQ(run({64, 0}), "");
   EXPECT_EQ(run({63, 2}), "x must have 64 rows and n columns");
-  EXPECT_EQ(run({64}), "x must have 64 rows and n columns");
+  EXPECT_EQ(run({64}), "x must have 2 dimensions");
 }
 
 }  // namespace

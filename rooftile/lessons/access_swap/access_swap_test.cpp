@@ -21,7 +21,7 @@ TEST(AccessSwapTest, NeverRunsTheRace) {
   EXPECT_EQ(race.code(), StatusCode::unsupported);
   EXPECT_NE(race.rule().find("wrong on purpose: a race"), std::string::npos) << race.rule();
 
-  ASSERT_TRUE(access_swap(*context, args).ok());
+  ASSERT_TRUE(run(access_swap_operator(), *context, ArgsRef::of(args)).ok());
   EXPECT_EQ(y[0], 3.0f);   // the upper half's x + 1
   EXPECT_EQ(y[16], 4.0f);  // the lower half's 2 * x
   EXPECT_EQ(y[32], 1.0f);  // its opposite lies behind the end

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rooftile/core/describe.h"
 #include "rooftile/core/detail/cuda_error.h"
 #include "rooftile/core/registry.h"
 #include "rooftile/lessons/access_tile/access_tile.h"
@@ -10,23 +11,22 @@
 namespace rooftile {
 namespace {
 
-Status launch_memcpy(StreamRef stream, const DeviceProperties&, const AccessTileArgs& args,
-                     const Workspace&) {
-  const std::size_t bytes = static_cast<std::size_t>(args.x.numel()) * sizeof(float);
+Status launch_memcpy(const Call<AccessTileArgs>& call) {
+  const std::size_t bytes = static_cast<std::size_t>(call.args.x.numel()) * sizeof(float);
   if (bytes == 0) return {};
-  const cudaError_t error = cudaMemcpyAsync(args.y.data, args.x.data, bytes, cudaMemcpyDeviceToDevice,
-                                            static_cast<cudaStream_t>(stream.handle));
+  const cudaError_t error =
+      cudaMemcpyAsync(call.args.y.data, call.args.x.data, bytes, cudaMemcpyDeviceToDevice,
+                      static_cast<cudaStream_t>(call.stream.handle));
   return error == cudaSuccess ? Status() : detail::cuda_error_status(error, "cudaMemcpyAsync");
 }
 
 }  // namespace
 
 void register_access_tile_peers_memcpy(Registry& registry) {
-  registry.add(PeerRow{.operator_name = "access_tile",
-                       .id = "memcpy",
-                       .version = "CUDA runtime " + std::to_string(CUDART_VERSION / 1000) + "." +
-                                  std::to_string(CUDART_VERSION % 1000 / 10) + " cudaMemcpy",
-                       .launch = erase<AccessTileArgs>(&launch_memcpy)});
+  registry.add(describe_peer<AccessTileArgs>("access_tile", "memcpy",
+                                             "CUDA runtime " + std::to_string(CUDART_VERSION / 1000) + "." +
+                                                 std::to_string(CUDART_VERSION % 1000 / 10) + " cudaMemcpy",
+                                             launch_memcpy));
 }
 
 }  // namespace rooftile

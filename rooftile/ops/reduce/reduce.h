@@ -28,9 +28,12 @@
 // A reduction with an operation of one's own: reduce_functor.h.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "rooftile/core/context.h"
+#include "rooftile/core/enum_names.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/core/view.h"
 #include "rooftile/core/workspace.h"
@@ -38,6 +41,9 @@
 namespace rooftile {
 
 enum class ReduceOp { sum, mean, min, max, argmin, argmax };
+template <>
+inline constexpr std::array kEnumNames<ReduceOp> =
+    std::to_array<std::string_view>({"sum", "mean", "min", "max", "argmin", "argmax"});
 
 struct ReduceArgs {
   ConstTensorView in;

@@ -5,7 +5,6 @@
 
 #include "rooftile/core/registry.h"
 #include "rooftile/ops/reduce/reduce.h"
-#include "rooftile/ops/reduce/reduce_params.h"
 #include "rooftile/ops/reduce/reduce_plan.h"
 #include "rooftile/ops/reduce/reduce_ref.h"
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rooftile/ops/reduce/reduce.h"
 #include "rooftile/ops/reduce/reduce_host.h"
 #include "rooftile/ops/reduce/reduce_plan.h"
-#include "rooftile/ops/reduce/rungs.h"
 
 namespace rooftile::cpu::reduce_rungs {
 

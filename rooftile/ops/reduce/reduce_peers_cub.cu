@@ -10,6 +10,7 @@
 
 #include <limits>
 
+#include "rooftile/core/describe.h"
 #include "rooftile/core/detail/cuda_error.h"
 #include "rooftile/core/registry.h"
 #include "rooftile/ops/reduce/reduce.h"
@@ -37,7 +38,7 @@ struct RowStart {
   __host__ __device__ std::int64_t operator()(std::int64_t row) const { return row * length; }
 };
 
-struct Call {
+struct CubCall {
   void* storage;  // null: only the bytes that CUB needs are written
   std::size_t& bytes;
   const ReduceArgs& args;
@@ -59,13 +60,13 @@ struct Call {
 };
 
 template <class T>
-cudaError_t extreme_of_integers(const Call& call) {
+cudaError_t extreme_of_integers(const CubCall& call) {
   if (call.args.op == ReduceOp::max)
     return call.run<T, T>(::cuda::maximum<>{}, std::numeric_limits<T>::lowest());
   return call.run<T, T>(::cuda::minimum<>{}, std::numeric_limits<T>::max());
 }
 
-cudaError_t run_cub(const Call& call) {
+cudaError_t run_cub(const CubCall& call) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const bool sum = call.args.op == ReduceOp::sum;
   switch (call.args.in.dtype) {
@@ -88,7 +89,7 @@ cudaError_t run_cub(const Call& call) {
   }
 }
 
-std::string supports(const ReduceArgs& args, const DeviceProperties&) {
+std::string_view supports(const ReduceArgs& args, const DeviceProperties&) {
   const Pattern pattern = reduce_plan::geometry(args).pattern;
   if (pattern != Pattern::all && pattern != Pattern::rows) return "CUB reduces contiguous rows only";
   // A block per row adds chains so long that the sum misses reduce's error rule (and takes 13 times as long).
@@ -109,35 +110,29 @@ std::string supports(const ReduceArgs& args, const DeviceProperties&) {
   return "CUB is asked for f32, i32, u8, and sums of f16 and bf16 into f32 only";
 }
 
-WorkspaceSpec workspace(const ReduceArgs& args, const DeviceProperties&) {
+RungPlan plan(const ReduceArgs& args, const DeviceProperties&) {
   std::size_t bytes = 0;
   // An error here comes again from the launch, which reports it.
   (void)run_cub({nullptr, bytes, args, reduce_plan::geometry(args), nullptr});
-  return {.bytes = bytes};
+  return {.workspace = {.bytes = bytes}};
 }
 
-Status launch_cub(StreamRef stream, const DeviceProperties&, const ReduceArgs& args,
-                  const Workspace& workspace) {
-  if (args.out.numel() == 0) return {};
+Status launch_cub(const Call<ReduceArgs>& call) {
   // CUB takes null storage for a question about its size, also where it needs none.
-  std::size_t bytes = workspace.bytes;
-  const Call call{workspace.data, bytes, args, reduce_plan::geometry(args),
-                  static_cast<cudaStream_t>(stream.handle)};
-  const cudaError_t error = run_cub(call);
+  std::size_t bytes = call.workspace.bytes;
+  const cudaError_t error = run_cub({call.workspace.data, bytes, call.args, reduce_plan::geometry(call.args),
+                                     static_cast<cudaStream_t>(call.stream.handle)});
   return error == cudaSuccess ? Status() : detail::cuda_error_status(error, "cub::DeviceReduce");
 }
 
 }  // namespace
 
 void register_reduce_peers_cub(Registry& registry) {
-  registry.add(PeerRow{.operator_name = "reduce",
-                       .id = "cub",
-                       .version = "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
-                                  std::to_string(CUB_MINOR_VERSION) + "." +
-                                  std::to_string(CUB_SUBMINOR_VERSION),
-                       .supports = erase<ReduceArgs>(&supports),
-                       .workspace = erase<ReduceArgs>(&workspace),
-                       .launch = erase<ReduceArgs>(&launch_cub)});
+  registry.add(describe_peer<ReduceArgs>("reduce", "cub",
+                                         "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
+                                             std::to_string(CUB_MINOR_VERSION) + "." +
+                                             std::to_string(CUB_SUBMINOR_VERSION),
+                                         launch_cub, supports, plan));
 }
 
 }  // namespace rooftile

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "rooftile/ops/reduce/reduce_params.h"
+#include "rooftile/ops/reduce/reduce.h"
 
 namespace rooftile {
 namespace {
@@ -32,9 +32,9 @@ struct Problem {
 Result<Problem> make_problem(const Case& c, const HostTensor& in) {
   Problem p;
   p.in = &in;
-  p.op = reduce_params::op(c.params);
-  ROOFTILE_TRY_ASSIGN(p.out_dtype, reduce_params::out_dtype(c.params, in.dtype()));
-  const std::optional<int> axis = reduce_params::axis(c.params);
+  p.op = enum_value<ReduceOp>(c.params.get_string("op"));
+  p.out_dtype = c.params.get_optional_dtype("out_dtype").value_or(reduce_out_dtype(p.op, in.dtype()));
+  const std::optional<std::int64_t> axis = c.params.get_optional_int("axis");
   if (!axis) {
     p.reduced = in.numel();
     return p;

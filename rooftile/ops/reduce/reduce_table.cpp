@@ -10,7 +10,7 @@ using reduce_plan::Geometry;
 using reduce_plan::Pattern;
 
 // The lesson rungs are compiled for one dtype: the lesson is the access pattern, not the type.
-std::string supports_lesson(const ReduceArgs& args, const DeviceProperties&) {
+std::string_view supports_lesson(const ReduceArgs& args, const DeviceProperties&) {
   if (args.in.dtype != DType::f32 || args.out.dtype != DType::f32) return "a lesson rung: serves f32 only";
   if (args.op != ReduceOp::sum && args.op != ReduceOp::max) return "a lesson rung: serves sum and max only";
   if (reduce_plan::geometry(args).pattern != Pattern::all)
@@ -18,18 +18,18 @@ std::string supports_lesson(const ReduceArgs& args, const DeviceProperties&) {
   return "";
 }
 
-std::string supports_all(const ReduceArgs& args, const DeviceProperties&) {
+std::string_view supports_all(const ReduceArgs& args, const DeviceProperties&) {
   return reduce_plan::geometry(args).pattern == Pattern::all
              ? ""
              : "reduces all elements of a contiguous tensor only";
 }
 
-std::string supports_rows(const ReduceArgs& args, const DeviceProperties&) {
+std::string_view supports_rows(const ReduceArgs& args, const DeviceProperties&) {
   const Pattern pattern = reduce_plan::geometry(args).pattern;
   return pattern == Pattern::all || pattern == Pattern::rows ? "" : "reduces contiguous rows only";
 }
 
-std::string supports_wave(const ReduceArgs& args, const DeviceProperties& device) {
+std::string_view supports_wave(const ReduceArgs& args, const DeviceProperties& device) {
   return reduce_plan::serves_single_wave(args, device)
              ? ""
              : "reduces all elements of a 16-byte aligned contiguous tensor of at most 128 KiB per SM "
@@ -37,41 +37,42 @@ std::string supports_wave(const ReduceArgs& args, const DeviceProperties& device
 }
 
 // A single warp for one long row would take forever and shows nothing.
-std::string supports_warp_rows(const ReduceArgs& args, const DeviceProperties&) {
+std::string_view supports_warp_rows(const ReduceArgs& args, const DeviceProperties&) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 20;
   const Geometry shape = reduce_plan::geometry(args);
   if (shape.pattern != Pattern::all && shape.pattern != Pattern::rows) return "reduces contiguous rows only";
   return shape.reduced <= kLongest ? "" : "a warp per row: serves rows up to 2^20 elements";
 }
 
-std::string supports_columns(const ReduceArgs& args, const DeviceProperties&) {
+std::string_view supports_columns(const ReduceArgs& args, const DeviceProperties&) {
   if (reduce_plan::geometry(args).pattern != Pattern::columns)
     return "reduces an axis that is not the last only";
   return reduce_plan::serves_column_tiles(args) ? "" : "needs 16-byte aligned rows: see strided_gather";
 }
 
 // One block per output at least: a whole large tensor by a single block would take forever and shows nothing.
-std::string supports_gather(const ReduceArgs& args, const DeviceProperties&) {
+std::string_view supports_gather(const ReduceArgs& args, const DeviceProperties&) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 24;
   const Geometry shape = reduce_plan::geometry(args);
   if (shape.pattern == Pattern::strided || shape.reduced <= kLongest) return "";
   return "a block per output: serves contiguous tensors up to 2^24 elements per output";
 }
 
-WorkspaceSpec passes_workspace(const ReduceArgs& args, const DeviceProperties&) {
+RungPlan plan_passes(const ReduceArgs& args, const DeviceProperties&) {
   // Two buffers in turn: the second pass reads what the first wrote.
   const std::int64_t first = reduce_plan::pass_blocks(args.in.numel());
   const std::int64_t second = reduce_plan::pass_blocks(first);
-  return {.bytes = static_cast<std::size_t>(first + second) * size_of(args.out.dtype)};
+  return {.workspace = {.bytes = static_cast<std::size_t>(first + second) * size_of(args.out.dtype)}};
 }
 
-WorkspaceSpec rows_workspace(const ReduceArgs& args, const DeviceProperties& device) {
+RungPlan plan_rows(const ReduceArgs& args, const DeviceProperties& device) {
   const Geometry shape = reduce_plan::geometry(args);
   const std::int64_t row_bytes = shape.reduced * static_cast<std::int64_t>(size_of(args.in.dtype));
   const std::int64_t parts = reduce_plan::split_row(shape.outer, row_bytes, device).parts;
   if (parts == 1) return {};
-  return {.bytes = static_cast<std::size_t>(shape.outer * parts * reduce_plan::kAccumulatorBytes),
-          .zeroed_bytes = static_cast<std::size_t>(shape.outer) * sizeof(std::uint32_t)};
+  return {
+      .workspace = {.bytes = static_cast<std::size_t>(shape.outer * parts * reduce_plan::kAccumulatorBytes),
+                    .zeroed_bytes = static_cast<std::size_t>(shape.outer) * sizeof(std::uint32_t)}};
 }
 
 WorkspaceSpec grid_workspace(std::int64_t blocks) {
@@ -80,50 +81,46 @@ WorkspaceSpec grid_workspace(std::int64_t blocks) {
           .zeroed_bytes = sizeof(std::uint32_t)};
 }
 
-WorkspaceSpec ring_workspace(const ReduceArgs& args, const DeviceProperties& device) {
+RungPlan plan_ring(const ReduceArgs& args, const DeviceProperties& device) {
   const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
-  return grid_workspace(reduce_plan::ring_blocks(bytes, device));
+  return {.workspace = grid_workspace(reduce_plan::ring_blocks(bytes, device))};
 }
 
-WorkspaceSpec wave_workspace(const ReduceArgs& args, const DeviceProperties& device) {
+RungPlan plan_wave(const ReduceArgs& args, const DeviceProperties& device) {
   const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
-  return grid_workspace(reduce_plan::split_wave(bytes / reduce_plan::kVectorBytes, device).blocks);
+  return {.workspace =
+              grid_workspace(reduce_plan::split_wave(bytes / reduce_plan::kVectorBytes, device).blocks)};
 }
 
-WorkspaceSpec columns_workspace(const ReduceArgs& args, const DeviceProperties& device) {
+RungPlan plan_columns(const ReduceArgs& args, const DeviceProperties& device) {
   const Geometry shape = reduce_plan::geometry(args);
   const std::size_t size = size_of(args.in.dtype);
   const std::int64_t tiles = shape.outer * reduce_plan::column_tiles(shape.inner, size);
   const std::int64_t parts = reduce_plan::column_parts(tiles, shape.reduced, device);
   if (parts == 1) return {};
   const std::int64_t columns = std::int64_t{32} * reduce_plan::kVectorBytes / static_cast<std::int64_t>(size);
-  return {.bytes = static_cast<std::size_t>(tiles * parts * columns * reduce_plan::kAccumulatorBytes),
-          .zeroed_bytes = static_cast<std::size_t>(tiles) * sizeof(std::uint32_t)};
+  return {.workspace = {
+              .bytes = static_cast<std::size_t>(tiles * parts * columns * reduce_plan::kAccumulatorBytes),
+              .zeroed_bytes = static_cast<std::size_t>(tiles) * sizeof(std::uint32_t)}};
 }
 
-std::vector<RungRow> cpu_rungs() {
+std::vector<Rung<ReduceArgs>> cpu_rungs() {
   return {
-      {.id = "serial",
-       .kind = RungKind::cpu,
+      {.rung = reduce_rungs::serial,
        .idea = "One loop, one accumulator: the definition, and what a sum costs when every addition waits "
                "for the one "
                "before.",
        .change = "the start of the CPU climb; floats accumulate in a wider type, or a long chain would round "
-                 "off its result",
-       .launch = ROOFTILE_CPU_LAUNCHES(reduce, ReduceArgs, serial)},
-      {.id = "pairwise",
-       .kind = RungKind::cpu,
+                 "off its result"},
+      {.rung = reduce_rungs::pairwise,
        .idea =
            "A tree of halves keeps every addition between numbers of like size: single precision suffices.",
        .change = "log2 n additions deep in place of n, in the accumulator that the GPU uses",
-       .source = "Higham, The Accuracy of Floating Point Summation (1993)",
-       .launch = ROOFTILE_CPU_LAUNCHES(reduce, ReduceArgs, pairwise)},
-      {.id = "threaded",
-       .kind = RungKind::cpu,
+       .source = "Higham, The Accuracy of Floating Point Summation (1993)"},
+      {.rung = reduce_rungs::threaded,
        .idea =
            "Independent accumulators break the chain of additions, and every core reduces a part of its own.",
-       .change = "16 accumulators per thread, a fixed tree over chunks of 16 Ki elements",
-       .launch = ROOFTILE_CPU_LAUNCHES(reduce, ReduceArgs, threaded)},
+       .change = "16 accumulators per thread, a fixed tree over chunks of 16 Ki elements"},
   };
 }
 
@@ -132,152 +129,135 @@ std::vector<AccessExpectation> vector_loads() {
   return {{"global_load_sectors_per_request", 15.9, 16}, {"bytes_moved_over_needed", 1, 1.01}};
 }
 
-std::vector<RungRow> lesson_rungs() {
-  std::vector<RungRow> rungs = {
-      {.id = "interleaved_divergent",
+std::vector<Rung<ReduceArgs>> lesson_rungs() {
+  std::vector<Rung<ReduceArgs>> rungs = {
+      {.rung = reduce_rungs::interleaved_divergent,
        .idea = "A tree in shared memory: neighbours combine first, chosen by a modulo on the thread index.",
        .change = "the start of the GPU climb; one element per thread, passes of 256 to 1",
        .source = "Harris 2007, kernel 1",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, interleaved_divergent),
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"active_lanes_per_request", 7, 9}}},
-      {.id = "interleaved_strided",
+      {.rung = reduce_rungs::interleaved_strided,
        .idea = "The first threads take the pairs, so that the active ones fill whole warps.",
        .change = "the pair's place is computed from the thread in place of testing the thread; bank "
                  "conflicts are the "
                  "price",
        .source = "Harris 2007, kernel 2",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, interleaved_strided),
        .expects = {{"shared_load_conflict_degree", 3, 4}, {"active_lanes_per_request", 23, 24}}},
-      {.id = "sequential_addressing",
+      {.rung = reduce_rungs::sequential_addressing,
        .idea = "Neighbouring lanes read neighbouring words: no two meet in a bank.",
        .change = "the stride halves in place of doubling",
        .source = "Harris 2007, kernel 3",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, sequential_addressing),
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
-      {.id = "add_on_load",
+      {.rung = reduce_rungs::add_on_load,
        .idea = "No thread only loads: every one combines two elements on their way to shared memory.",
        .change = "half the blocks; the first step of the tree happens in registers",
        .source = "Harris 2007, kernel 4",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, add_on_load),
        .expects = {{"global_load_sectors_per_request", 3.9, 4}, {"bytes_moved_over_needed", 1, 1.03}}},
-      {.id = "unroll_last_warp",
+      {.rung = reduce_rungs::unroll_last_warp,
        .idea = "The last 64 values concern one warp alone: it needs no block-wide barrier.",
        .change = "6 of 8 __syncthreads become __syncwarp of one warp; the other warps retire",
        .source = "Harris 2007, kernel 5, with the synchronisation that Volta and newer need",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, unroll_last_warp),
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"active_lanes_per_request", 30, 32}}},
-      {.id = "full_unroll",
+      {.rung = reduce_rungs::full_unroll,
        .idea = "A tree over a block size known at compile time needs neither loop counter nor branch.",
        .change = "unrolled constant strides in place of a loop",
        .source = "Harris 2007, kernel 6",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, full_unroll),
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"active_lanes_per_request", 30, 32}}},
-      {.id = "multiple_adds",
+      {.rung = reduce_rungs::multiple_adds,
        .idea = "A thread adds many elements in a register before it enters the tree once.",
        .change = "a resident grid that strides over the input in place of two elements per thread",
        .source = "Harris 2007, kernel 7",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, multiple_adds),
        .expects = {{"global_load_sectors_per_request", 3.9, 4}, {"bytes_moved_over_needed", 1, 1.01}}},
-      {.id = "warp_shuffle",
+      {.rung = reduce_rungs::warp_shuffle,
        .idea = "The lanes of a warp pass values register to register: shared memory and barriers are left "
                "for one "
                "value per warp.",
        .change = "5 shuffles per warp and one barrier in place of 8 trips through shared memory",
        .source = "Luitjens 2014",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, warp_shuffle),
        .expects = {{"shared_store_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.01}}},
-      {.id = "vectorized",
+      {.rung = reduce_rungs::vectorized,
        .idea = "Bytes in flight decide: 16-byte loads, eight of them independent per thread, by a grid that "
                "fills the "
                "GPU once and strides over the input.",
        .change = "128 bytes requested per thread before the first addition, against 4",
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, vectorized),
        .expects = vector_loads()},
   };
-  for (RungRow& rung : rungs) {
-    rung.supports = erase<ReduceArgs>(&supports_lesson);
-    rung.workspace = erase<ReduceArgs>(&passes_workspace);
+  for (Rung<ReduceArgs>& rung : rungs) {
+    rung.supports = supports_lesson;
+    rung.plan = plan_passes;
   }
   return rungs;
 }
 
-std::vector<RungRow> full_rungs() {
+std::vector<Rung<ReduceArgs>> full_rungs() {
   return {
-      {.id = "single_pass",
+      {.rung = reduce_rungs::single_pass,
        .idea = "The block that finishes last, found by a counter, reduces the partial results: one launch, "
                "and still a "
                "fixed order of additions.",
        .change = "a ticket and two fences in place of the second launch; every operation and dtype",
        .source = "CUDA sample threadFenceReduction",
-       .supports = erase<ReduceArgs>(&supports_all),
-       .workspace = erase<ReduceArgs>(&rows_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_pass),
+       .supports = supports_all,
+       .plan = plan_rows,
        .expects = vector_loads()},
-      {.id = "no_allocate_loads",
+      {.rung = reduce_rungs::no_allocate_loads,
        .idea = "What is read once need not be kept: loads that leave L1 alone, by as many blocks per row as "
                "fill the "
                "GPU.",
        .change =
            "ld.global.nc.L1::no_allocate; rows of a matrix as well, each finished by the last of its blocks",
        .source = "PTX ISA, ld",
-       .supports = erase<ReduceArgs>(&supports_rows),
-       .workspace = erase<ReduceArgs>(&rows_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, no_allocate_loads),
+       .supports = supports_rows,
+       .plan = plan_rows,
        .expects = vector_loads()},
-      {.id = "single_wave",
+      {.rung = reduce_rungs::single_wave,
        .idea =
            "A small input pays for the code before it pays for the data: straight-line code that runs once, "
            "everything in flight at once, and a single warp to finish.",
        .change =
            "no loop over tiles, no unaligned head, one block per SM at most; the other warps leave early",
-       .supports = erase<ReduceArgs>(&supports_wave),
-       .workspace = erase<ReduceArgs>(&wave_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_wave),
+       .supports = supports_wave,
+       .plan = plan_wave,
        .expects = {{"global_load_sectors_per_request", 15.8, 16}, {"bytes_moved_over_needed", 1, 1.01}}},
-      {.id = "warp_per_row",
+      {.rung = reduce_rungs::warp_per_row,
        .idea = "Short rows need no block: a warp takes one with eight loads per lane in flight and one "
                "butterfly.",
        .change = "a warp in place of a block per row: no shared memory, no barrier",
-       .supports = erase<ReduceArgs>(&supports_warp_rows),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, warp_per_row),
+       .supports = supports_warp_rows,
        .expects = vector_loads()},
-      {.id = "column_tiles",
+      {.rung = reduce_rungs::column_tiles,
        .idea = "Lanes stand side by side along the contiguous axis and walk along the reduced one: every "
                "access is "
                "coalesced.",
        .change = "an accumulator per column of a lane's vector; the reduced axis is split over blocks",
-       .supports = erase<ReduceArgs>(&supports_columns),
-       .workspace = erase<ReduceArgs>(&columns_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, column_tiles),
+       .supports = supports_columns,
+       .plan = plan_columns,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.1}}},
-      {.id = "strided_gather",
+      {.rung = reduce_rungs::strided_gather,
        .idea =
            "Addresses computed from the index serve any strides, a thread per output where there are many.",
        .change = "serves what no other rung does, one element at a time",
-       .supports = erase<ReduceArgs>(&supports_gather),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, strided_gather),
+       .supports = supports_gather,
        .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
-      {.id = "bulk_ring",
+      {.rung = reduce_rungs::bulk_ring,
        .idea = "The copy engine keeps the bytes in flight: one thread asks for 32 KiB at a time, the others "
                "only add.",
        .change = "bulk copies into a ring of shared memory in place of loads into registers, which drain "
                  "before the "
                  "next are issued",
        .source = "PTX ISA, cp.async.bulk",
-       .arch = {.minimum = 90, .exact = true},
-       .supports = erase<ReduceArgs>(&supports_all),
-       .workspace = erase<ReduceArgs>(&ring_workspace),
-       .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, bulk_ring),
+       .supports = supports_all,
+       .plan = plan_ring,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.01}}},
   };
 }
 
 }  // namespace
 
-std::vector<RungRow> reduce_rung_table() {
-  std::vector<RungRow> table = cpu_rungs();
-  for (RungRow& rung : lesson_rungs()) table.push_back(std::move(rung));
-  for (RungRow& rung : full_rungs()) table.push_back(std::move(rung));
+std::vector<Rung<ReduceArgs>> reduce_rung_table() {
+  std::vector<Rung<ReduceArgs>> table = cpu_rungs();
+  for (Rung<ReduceArgs>& rung : lesson_rungs()) table.push_back(std::move(rung));
+  for (Rung<ReduceArgs>& rung : full_rungs()) table.push_back(std::move(rung));
   return table;
 }
 

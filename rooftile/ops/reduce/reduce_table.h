@@ -3,10 +3,11 @@
 
 #include <vector>
 
-#include "rooftile/core/operator.h"
+#include "rooftile/core/describe.h"
+#include "rooftile/ops/reduce/reduce.h"
 
 namespace rooftile {
 
-[[nodiscard]] std::vector<RungRow> reduce_rung_table();
+[[nodiscard]] std::vector<Rung<ReduceArgs>> reduce_rung_table();
 
 }  // namespace rooftile

@@ -195,7 +195,7 @@ TEST_P(ReduceTest, RefusesWhatItDoesNotServe) {
   const TensorView two = contiguous_view<void>(x + 512, DType::f32, device, Extents{2});
   EXPECT_EQ(rule(in, two, sum, std::nullopt), "out must hold exactly one element");
   EXPECT_EQ(rule(in, two, sum, 0), "out must have the shape of in without the axis, []");
-  EXPECT_EQ(rule(in, scalar, sum, 1), "in has no such axis: choose one of 1, or none for all elements");
+  EXPECT_EQ(rule(in, scalar, sum, 1), "in has no axis 1: choose one of 1, or none for all elements");
   EXPECT_EQ(rule(in, scalar, ReduceOp::argmax, std::nullopt), "out must be i64 for this op and input");
 
   const TensorView inside = contiguous_view<void>(x + 3, DType::f32, device, Extents{});
@@ -212,12 +212,9 @@ TEST_P(ReduceTest, RefusesWhatItDoesNotServe) {
   const Device other = device.kind == DeviceKind::cpu ? kSim : kCpu;
   ConstTensorView elsewhere = in;
   elsewhere.device = other;
-  EXPECT_EQ(rule(elsewhere, scalar, sum, std::nullopt), "in and out must be on the same device");
-  TensorView scalar_elsewhere = scalar;
-  scalar_elsewhere.device = other;
-  EXPECT_EQ(rule(elsewhere, scalar_elsewhere, sum, std::nullopt),
-            "the tensors are on " + to_string(other) + " and the call runs on " + to_string(device) +
-                ": use a Context or stream of their device");
+  EXPECT_EQ(rule(elsewhere, scalar, sum, std::nullopt),
+            "in is on " + to_string(other) + " and the call runs on " + to_string(device) +
+                ": use a Context or stream of its device, or copy it");
 }
 
 TEST_P(ReduceTest, SameBitsOnEveryRun) {

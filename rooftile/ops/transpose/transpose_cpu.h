@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "rooftile/ops/transpose/rungs.h"
+#include "rooftile/ops/transpose/transpose.h"
 #include "rooftile/ops/transpose/transpose_plan.h"
 
 namespace rooftile::cpu::transpose_rungs {

@@ -1,10 +1,9 @@
-#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
+#include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
 #include "rooftile/ops/transpose/transpose.h"
-#include "rooftile/ops/transpose/transpose_plan.h"
 #include "rooftile/ops/transpose/transpose_table.h"
 
 namespace rooftile {
@@ -13,11 +12,6 @@ namespace {
 constexpr DTypeSet kDTypes = {DType::f64,    DType::f32, DType::f16, DType::bf16, DType::f8e4m3,
                               DType::f8e5m2, DType::i8,  DType::i16, DType::i32,  DType::i64,
                               DType::u8,     DType::u16, DType::u32, DType::u64};
-
-std::string describe(const TransposeArgs& args) {
-  return "in " + args.in.to_string() + ", out " + args.out.to_string() +
-         ", packed=" + (args.packed ? "true" : "false");
-}
 
 Extents swapped(const Extents& shape, bool packed) {
   Extents result = shape;
@@ -48,138 +42,59 @@ Status check_packed(const ConstTensorView& view, const char* name) {
   return unsupported(std::string(name) + "'s last dimension must have no gaps: it moves as one");
 }
 
-// Whether no two elements share a place: each stride clears all that the smaller ones span. (A permutation
-// that interleaves in another way is refused as well.)
-bool every_element_has_a_place(const ConstTensorView& view) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride, extent
-  for (int d = 0; d < view.rank(); ++d) {
-    if (view.shape[d] > 1) steps.emplace_back(std::abs(view.strides[d]), view.shape[d]);
+Status check(const TransposeArgs& args) {
+  ROOFTILE_TRY(check_shapes(args.in.shape, args.packed, size_of(args.in.dtype)));
+  if (const Extents wanted = swapped(args.in.shape, args.packed); !(args.out.shape == wanted)) {
+    return invalid_argument("out must have the shape of in with rows and columns exchanged, " +
+                            wanted.to_string());
   }
-  std::sort(steps.begin(), steps.end());
-  std::int64_t span = 0;
-  for (const auto& [stride, extent] : steps) {
-    if (stride <= span) return false;
-    span += stride * (extent - 1);
+  if (args.packed) {
+    ROOFTILE_TRY(check_packed(args.in, "in"));
+    ROOFTILE_TRY(check_packed(args.out, "out"));
   }
-  return true;
-}
-
-bool same_layout(const TransposeArgs& args) {
-  for (int d = 0; d < args.in.rank(); ++d) {
-    if (args.in.shape[d] != args.out.shape[d]) return false;
-    if (args.in.shape[d] > 1 && args.in.strides[d] != args.out.strides[d]) return false;
-  }
-  return args.in.data == args.out.data;
-}
-
-// Where the call runs must be where its tensors are; make_args, which is not told, passes their own device.
-Status check(const TransposeArgs& args, Device device) {
-  const Status status = [&]() -> Status {
-    ROOFTILE_TRY(check_view(args.in, "in"));
-    ROOFTILE_TRY(check_view(args.out, "out"));
-    if (args.in.dtype != args.out.dtype) return invalid_argument("out must have the dtype of in");
-    ROOFTILE_TRY(check_shapes(args.in.shape, args.packed, size_of(args.in.dtype)));
-    if (const Extents wanted = swapped(args.in.shape, args.packed); !(args.out.shape == wanted)) {
-      return invalid_argument("out must have the shape of in with rows and columns exchanged, " +
-                              wanted.to_string());
-    }
-    if (args.packed) {
-      ROOFTILE_TRY(check_packed(args.in, "in"));
-      ROOFTILE_TRY(check_packed(args.out, "out"));
-    }
-    if (args.in.device != args.out.device) return invalid_argument("in and out must be on the same device");
-    if (args.in.device != device) {
-      return invalid_argument("the tensors are on " + to_string(args.in.device) + " and the call runs on " +
-                              to_string(device) + ": use a Context or stream of their device");
-    }
-    if (args.in.numel() == 0) return {};
-    if (!every_element_has_a_place(args.out)) {
-      return invalid_argument("out's strides must give every element a place of its own");
-    }
-    if (!same_layout(args) && overlaps(args.in, args.out)) {
-      return invalid_argument(
-          "out must not overlap in, unless it is in itself, square and with the same strides");
-    }
-    return {};
-  }();
-  return status.with_operator("transpose").with_shapes(describe(args));
-}
-
-Result<AnyArgs> make_args(std::span<const TensorView> tensors, const Params& params) {
-  TransposeArgs args{.in = tensors[0], .out = tensors[1], .packed = params.get_bool("packed")};
-  ROOFTILE_TRY(check(args, args.in.device));
-  return AnyArgs::of(args);
+  return {};
 }
 
 Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params& params) {
   const bool packed = params.get_bool("packed");
   const TensorSpec& in = inputs[0];
-  if (Status status = check_shapes(in.shape, packed, size_of(in.dtype)); !status.ok()) {
-    return status.with_operator("transpose");
-  }
+  ROOFTILE_TRY(check_shapes(in.shape, packed, size_of(in.dtype)));
   return std::vector<TensorSpec>{{in.dtype, swapped(in.shape, packed)}};
-}
-
-OperatorDescriptor make_descriptor() {
-  OperatorDescriptor op;
-  op.name = "transpose";
-  op.summary = "the last two dimensions of a tensor change places";
-  op.maths = "out[.., j, i] = in[.., i, j]. Bits are moved: the dtype matters by its size alone.";
-  op.model =
-      "reads and writes every element once; no arithmetic. The roofline is a copy of the same bytes: what a "
-      "transposition may lose to it are accesses that do not fill their sectors, bank conflicts, and too few "
-      "bytes on "
-      "the way.";
-  op.source =
-      "Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA (2009); Frigo et al., Cache-Oblivious "
-      "Algorithms "
-      "(1999)";
-  op.slots = {{.name = "in",
-               .direction = SlotDirection::in,
-               .min_rank = 2,
-               .dtypes = kDTypes,
-               .doc = "[.., m, n], any strides; with packed [.., m, n, p]"},
-              {.name = "out",
-               .direction = SlotDirection::out,
-               .min_rank = 2,
-               .dtypes = kDTypes,
-               .doc = "[.., n, m]; with packed [.., n, m, p]"}};
-  op.params = {{.name = "packed",
-                .default_value = false,
-                .doc = "the last dimension (1 to 16 bytes) moves as one: complex numbers as pairs, pixels"}};
-  op.make_args = make_args;
-  op.infer_outputs = infer_outputs;
-  op.choose = transpose_choose;
-  op.rungs = transpose_rung_table();
-  return op;
 }
 
 }  // namespace
 
 const OperatorDescriptor& transpose_operator() {
-  static const OperatorDescriptor descriptor = make_descriptor();
-  return descriptor;
+  static const OperatorDescriptor op = describe<TransposeArgs>(
+      {.name = "transpose",
+       .summary = "the last two dimensions of a tensor change places",
+       .maths = "out[.., j, i] = in[.., i, j]. Bits are moved: the dtype matters by its size alone.",
+       .model =
+           "reads and writes every element once; no arithmetic. The roofline is a copy of the same bytes: what a "
+           "transposition may lose to it are accesses that do not fill their sectors, bank conflicts, and too few "
+           "bytes on the way.",
+       .source =
+           "Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA (2009); Frigo et al., Cache-Oblivious "
+           "Algorithms (1999)",
+       .slots = {in("in", &TransposeArgs::in,
+                    {.dtypes = kDTypes,
+                     .min_rank = 2,
+                     .doc = "[.., m, n], any strides; with packed [.., m, n, p]"}),
+                 out("out", &TransposeArgs::out,
+                     {.dtype_of = "in",
+                      .min_rank = 2,
+                      .may_alias = "in",
+                      .doc = "[.., n, m]; with packed [.., n, m, p]"})},
+       .params = {param(
+           "packed", &TransposeArgs::packed,
+           {.doc = "the last dimension (1 to 16 bytes) moves as one: complex numbers as pairs, pixels"})},
+       .check = check,
+       .infer_outputs = infer_outputs,
+       .choose = transpose_choose,
+       .rungs = transpose_rung_table()});
+  return op;
 }
 
-Status transpose(Context& context, const TransposeArgs& args) {
-  ROOFTILE_TRY(check(args, context.device()));
-  if (args.in.numel() == 0) return {};
-  return run_chosen(transpose_operator(), context, AnyArgs::of(args));
-}
-
-Result<WorkspaceSpec> transpose_workspace(const TransposeArgs& args, Device device) {
-  ROOFTILE_TRY(check(args, device));
-  if (args.in.numel() == 0) return WorkspaceSpec{};
-  ROOFTILE_TRY_ASSIGN(const DeviceProperties* properties, device_properties(device));
-  return chosen_workspace(transpose_operator(), AnyArgs::of(args), *properties);
-}
-
-Status transpose(StreamRef stream, const TransposeArgs& args, const Workspace& workspace) {
-  ROOFTILE_TRY(check(args, stream.device));
-  if (args.in.numel() == 0) return {};
-  return run_chosen(transpose_operator(), stream, AnyArgs::of(args), workspace);
-}
-
-void register_transpose(Registry& registry) { registry.add(transpose_operator()); }
+ROOFTILE_ENTRY_POINTS(transpose, TransposeArgs)
 
 }  // namespace rooftile

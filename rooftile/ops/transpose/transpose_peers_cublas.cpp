@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
 #include "rooftile/ops/transpose/transpose.h"
 #include "rooftile/ops/transpose/transpose_plan.h"
@@ -44,7 +45,7 @@ class Handle {
   int device_ = -1;
 };
 
-std::string supports(const TransposeArgs& args, const DeviceProperties&) {
+std::string_view supports(const TransposeArgs& args, const DeviceProperties&) {
   const Geometry g = transpose_plan::geometry(args);
   if (args.in.dtype != DType::f32 && args.in.dtype != DType::f64) return "geam is asked for f32 and f64 only";
   if (g.item_bytes != static_cast<int>(size_of(args.in.dtype)))
@@ -64,14 +65,14 @@ std::string status_text(cublasStatus_t status) {
   return std::string("cublas geam: ") + cublasGetStatusString(status);
 }
 
-Status launch_geam(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status launch_geam(const Call<TransposeArgs>& call) {
+  const Geometry g = transpose_plan::geometry(call.args);
   if (g.items() == 0) return {};
   thread_local Handle cached;
   cublasHandle_t handle = nullptr;
-  cublasStatus_t status = cached.get(stream.device.index, handle);
+  cublasStatus_t status = cached.get(call.stream.device.index, handle);
   if (status != CUBLAS_STATUS_SUCCESS) return unavailable(status_text(status));
-  status = cublasSetStream(handle, static_cast<cudaStream_t>(stream.handle));
+  status = cublasSetStream(handle, static_cast<cudaStream_t>(call.stream.handle));
   if (status != CUBLAS_STATUS_SUCCESS) return internal_error(status_text(status));
 
   // cuBLAS counts by columns: our row-major [m][n] is its n x m, and out [n][m] its m x n.
@@ -80,13 +81,13 @@ Status launch_geam(StreamRef stream, const DeviceProperties&, const TransposeArg
   const auto in_pitch = static_cast<int>(g.in_row / g.item_bytes);
   const auto out_pitch = static_cast<int>(g.out_row / g.item_bytes);
   const auto geam = [&](auto* function, auto one, auto zero) {
-    const auto* in = static_cast<const decltype(one)*>(args.in.data);
-    auto* out = static_cast<decltype(one)*>(args.out.data);
+    const auto* in = static_cast<const decltype(one)*>(call.args.in.data);
+    auto* out = static_cast<decltype(one)*>(call.args.out.data);
     // B is not read where beta is zero; geam allows C in its place.
     return function(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, columns, &one, in, in_pitch, &zero, out,
                     out_pitch, out, out_pitch);
   };
-  const bool f32 = args.in.dtype == DType::f32;
+  const bool f32 = call.args.in.dtype == DType::f32;
   status = f32 ? geam(&cublasSgeam, 1.0f, 0.0f) : geam(&cublasDgeam, 1.0, 0.0);
   return status == CUBLAS_STATUS_SUCCESS ? Status() : internal_error(status_text(status));
 }
@@ -104,11 +105,7 @@ std::string version() {
 }  // namespace
 
 void register_transpose_peers_cublas(Registry& registry) {
-  registry.add(PeerRow{.operator_name = "transpose",
-                       .id = "cublas",
-                       .version = version(),
-                       .supports = erase<TransposeArgs>(&supports),
-                       .launch = erase<TransposeArgs>(&launch_geam)});
+  registry.add(describe_peer<TransposeArgs>("transpose", "cublas", version(), launch_geam, supports));
 }
 
 }  // namespace rooftile

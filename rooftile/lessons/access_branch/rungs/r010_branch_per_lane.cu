@@ -6,7 +6,7 @@
 // Source     GPU MODE, lecture 4.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_branch/rungs.h"
+#include "rooftile/lessons/access_branch/access_branch.h"
 #include "rooftile/lessons/access_branch/rungs/branch_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_branch_rungs {
@@ -27,13 +27,13 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status branch_per_lane(StreamRef stream, const DeviceProperties&, const AccessBranchArgs& args,
-                       const Workspace&) {
-  const std::int64_t n = args.x.numel();
+Status ROOFTILE_RUNG(const Call<AccessBranchArgs>& call) {
+  const std::int64_t n = call.args.x.numel();
   if (n == 0) return {};
-  return launch(branch_per_lane_kernel,
-                {.grid = dim3(grid_blocks(n, kBlock, kMostBlocks)), .block = dim3(kBlock), .stream = stream},
-                static_cast<const float*>(args.x.data), static_cast<float*>(args.y.data), n);
+  return launch(
+      branch_per_lane_kernel,
+      {.grid = dim3(grid_blocks(n, kBlock, kMostBlocks)), .block = dim3(kBlock), .stream = call.stream},
+      static_cast<const float*>(call.args.x.data), static_cast<float*>(call.args.y.data), n);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_branch_rungs

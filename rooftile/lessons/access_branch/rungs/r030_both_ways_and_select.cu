@@ -7,7 +7,7 @@
 // Source     CUDA C++ Best Practices Guide, branch predication.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_branch/rungs.h"
+#include "rooftile/lessons/access_branch/access_branch.h"
 #include "rooftile/lessons/access_branch/rungs/branch_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_branch_rungs {
@@ -23,13 +23,13 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status both_ways_and_select(StreamRef stream, const DeviceProperties&, const AccessBranchArgs& args,
-                            const Workspace&) {
-  const std::int64_t n = args.x.numel();
+Status ROOFTILE_RUNG(const Call<AccessBranchArgs>& call) {
+  const std::int64_t n = call.args.x.numel();
   if (n == 0) return {};
-  return launch(both_ways_and_select_kernel,
-                {.grid = dim3(grid_blocks(n, kBlock, kMostBlocks)), .block = dim3(kBlock), .stream = stream},
-                static_cast<const float*>(args.x.data), static_cast<float*>(args.y.data), n);
+  return launch(
+      both_ways_and_select_kernel,
+      {.grid = dim3(grid_blocks(n, kBlock, kMostBlocks)), .block = dim3(kBlock), .stream = call.stream},
+      static_cast<const float*>(call.args.x.data), static_cast<float*>(call.args.y.data), n);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_branch_rungs

@@ -9,7 +9,7 @@
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/device/vec.h"
-#include "rooftile/lessons/access_branch/rungs.h"
+#include "rooftile/lessons/access_branch/access_branch.h"
 #include "rooftile/lessons/access_branch/rungs/branch_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_branch_rungs {
@@ -27,15 +27,14 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status pair_per_thread(StreamRef stream, const DeviceProperties&, const AccessBranchArgs& args,
-                       const Workspace&) {
-  const std::int64_t n = args.x.numel();
+Status ROOFTILE_RUNG(const Call<AccessBranchArgs>& call) {
+  const std::int64_t n = call.args.x.numel();
   if (n == 0) return {};
   return launch(pair_per_thread_kernel,
                 {.grid = dim3(grid_blocks(n, std::int64_t{2} * kBlock, kMostBlocks)),
                  .block = dim3(kBlock),
-                 .stream = stream},
-                static_cast<const float*>(args.x.data), static_cast<float*>(args.y.data), n);
+                 .stream = call.stream},
+                static_cast<const float*>(call.args.x.data), static_cast<float*>(call.args.y.data), n);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_branch_rungs

@@ -5,7 +5,7 @@
 // Source     CUDA C++ Programming Guide, __constant__.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_constant/rungs.h"
+#include "rooftile/lessons/access_constant/access_constant.h"
 #include "rooftile/lessons/access_constant/rungs/constant_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_constant_rungs {
@@ -19,10 +19,9 @@ __global__ void __launch_bounds__(kBlock) constant_memory_kernel(Elements e) {
 
 }  // namespace
 
-Status constant_memory(StreamRef stream, const DeviceProperties&, const AccessConstantArgs& args,
-                       const Workspace&) {
-  if (args.x.numel() == 0) return {};
-  return launch(constant_memory_kernel, config_for(stream, args.x.numel()), elements(args));
+Status ROOFTILE_RUNG(const Call<AccessConstantArgs>& call) {
+  if (call.args.x.numel() == 0) return {};
+  return launch(constant_memory_kernel, config_for(call.stream, call.args.x.numel()), elements(call.args));
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_constant_rungs

@@ -6,7 +6,7 @@
 // Source     CUDA C++ Best Practices Guide, constant memory.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_constant/rungs.h"
+#include "rooftile/lessons/access_constant/access_constant.h"
 #include "rooftile/lessons/access_constant/rungs/constant_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_constant_rungs {
@@ -24,13 +24,13 @@ __global__ void __launch_bounds__(kBlock) global_table_kernel(Elements e, const 
 
 }  // namespace
 
-Status global_table(StreamRef stream, const DeviceProperties&, const AccessConstantArgs& args,
-                    const Workspace& workspace) {
-  if (args.x.numel() == 0) return {};
-  auto* table = static_cast<float*>(workspace.data);
-  ROOFTILE_TRY(launch(write_table_kernel, {.grid = dim3(1), .block = dim3(kTableSize), .stream = stream},
+Status ROOFTILE_RUNG(const Call<AccessConstantArgs>& call) {
+  if (call.args.x.numel() == 0) return {};
+  auto* table = static_cast<float*>(call.workspace.data);
+  ROOFTILE_TRY(launch(write_table_kernel, {.grid = dim3(1), .block = dim3(kTableSize), .stream = call.stream},
                       table, make_constant_table()));
-  return launch(global_table_kernel, config_for(stream, args.x.numel()), elements(args), table);
+  return launch(global_table_kernel, config_for(call.stream, call.args.x.numel()), elements(call.args),
+                table);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_constant_rungs

@@ -7,7 +7,7 @@
 // Source     CUDA C++ Best Practices Guide, shared memory.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_constant/rungs.h"
+#include "rooftile/lessons/access_constant/access_constant.h"
 #include "rooftile/lessons/access_constant/rungs/constant_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_constant_rungs {
@@ -24,10 +24,9 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status shared_table(StreamRef stream, const DeviceProperties&, const AccessConstantArgs& args,
-                    const Workspace&) {
-  if (args.x.numel() == 0) return {};
-  return launch(shared_table_kernel, config_for(stream, args.x.numel()), elements(args),
+Status ROOFTILE_RUNG(const Call<AccessConstantArgs>& call) {
+  if (call.args.x.numel() == 0) return {};
+  return launch(shared_table_kernel, config_for(call.stream, call.args.x.numel()), elements(call.args),
                 make_constant_table());
 }
 

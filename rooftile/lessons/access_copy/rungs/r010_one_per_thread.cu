@@ -6,7 +6,7 @@
 // Source     CUDA C++ Best Practices Guide, strided accesses.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_copy/rungs.h"
+#include "rooftile/lessons/access_copy/access_copy.h"
 #include "rooftile/lessons/access_copy/rungs/copy_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_copy_rungs {
@@ -19,13 +19,13 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status one_per_thread(StreamRef stream, const DeviceProperties&, const AccessCopyArgs& args,
-                      const Workspace&) {
-  const std::int64_t n = args.y.numel();
+Status ROOFTILE_RUNG(const Call<AccessCopyArgs>& call) {
+  const std::int64_t n = call.args.y.numel();
   if (n == 0) return {};
-  return launch(one_per_thread_kernel,
-                {.grid = dim3(grid_blocks(n, kBlock, kMostBlocks)), .block = dim3(kBlock), .stream = stream},
-                first_of_x(args), static_cast<float*>(args.y.data), n, args.stride);
+  return launch(
+      one_per_thread_kernel,
+      {.grid = dim3(grid_blocks(n, kBlock, kMostBlocks)), .block = dim3(kBlock), .stream = call.stream},
+      first_of_x(call.args), static_cast<float*>(call.args.y.data), n, call.args.stride);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_copy_rungs

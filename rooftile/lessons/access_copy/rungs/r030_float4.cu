@@ -7,7 +7,7 @@
 // Source     CUDA Pro Tip: Increase Performance with Vectorized Memory Access (2013).
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_copy/rungs.h"
+#include "rooftile/lessons/access_copy/access_copy.h"
 #include "rooftile/lessons/access_copy/rungs/copy_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_copy_rungs {
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(kBlock) float4_kernel(const float* g_x, float*
 
 }  // namespace
 
-Status float4(StreamRef stream, const DeviceProperties&, const AccessCopyArgs& args, const Workspace&) {
-  return launch_vectors<kCount>(float4_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessCopyArgs>& call) {
+  return launch_vectors<kCount>(float4_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_copy_rungs

@@ -7,7 +7,7 @@
 // Source     Volkov, Better Performance at Lower Occupancy (2010).
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_copy/rungs.h"
+#include "rooftile/lessons/access_copy/access_copy.h"
 #include "rooftile/lessons/access_copy/rungs/copy_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_copy_rungs {
@@ -36,9 +36,8 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status float4_four_in_flight(StreamRef stream, const DeviceProperties&, const AccessCopyArgs& args,
-                             const Workspace&) {
-  return launch_vectors<kCount * kInFlight>(float4_four_in_flight_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessCopyArgs>& call) {
+  return launch_vectors<kCount * kInFlight>(float4_four_in_flight_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_copy_rungs

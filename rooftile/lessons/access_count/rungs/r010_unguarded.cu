@@ -6,7 +6,7 @@
 // Source     the definition, written as for one thread.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_count/rungs.h"
+#include "rooftile/lessons/access_count/access_count.h"
 #include "rooftile/lessons/access_count/rungs/count_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_count_rungs {
@@ -21,8 +21,9 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status unguarded(StreamRef stream, const DeviceProperties&, const AccessCountArgs& args, const Workspace&) {
-  return launch_count(unguarded_kernel, stream, args, grid_blocks(args.x.numel(), kBlock, kMostBlocks));
+Status ROOFTILE_RUNG(const Call<AccessCountArgs>& call) {
+  return launch_count(unguarded_kernel, call.stream, call.args,
+                      grid_blocks(call.args.x.numel(), kBlock, kMostBlocks));
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_count_rungs

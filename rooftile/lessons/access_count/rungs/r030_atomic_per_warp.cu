@@ -7,7 +7,7 @@
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/device/warp.h"
-#include "rooftile/lessons/access_count/rungs.h"
+#include "rooftile/lessons/access_count/access_count.h"
 #include "rooftile/lessons/access_count/rungs/count_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_count_rungs {
@@ -22,10 +22,9 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status atomic_per_warp(StreamRef stream, const DeviceProperties&, const AccessCountArgs& args,
-                       const Workspace&) {
-  return launch_count(atomic_per_warp_kernel, stream, args,
-                      static_cast<unsigned>((args.x.numel() + kBlock - 1) / kBlock));
+Status ROOFTILE_RUNG(const Call<AccessCountArgs>& call) {
+  return launch_count(atomic_per_warp_kernel, call.stream, call.args,
+                      static_cast<unsigned>((call.args.x.numel() + kBlock - 1) / kBlock));
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_count_rungs

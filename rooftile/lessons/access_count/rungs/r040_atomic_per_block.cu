@@ -8,7 +8,7 @@
 #include "rooftile/device/block.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_count/rungs.h"
+#include "rooftile/lessons/access_count/access_count.h"
 #include "rooftile/lessons/access_count/rungs/count_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_count_rungs {
@@ -28,11 +28,10 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status atomic_per_block(StreamRef stream, const DeviceProperties& device, const AccessCountArgs& args,
-                        const Workspace&) {
-  return launch_count(
-      atomic_per_block_kernel, stream, args,
-      grid_blocks(args.x.numel(), kBlock, std::int64_t{device.multiprocessors} * kBlocksPerMultiprocessor));
+Status ROOFTILE_RUNG(const Call<AccessCountArgs>& call) {
+  return launch_count(atomic_per_block_kernel, call.stream, call.args,
+                      grid_blocks(call.args.x.numel(), kBlock,
+                                  std::int64_t{call.device.multiprocessors} * kBlocksPerMultiprocessor));
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_count_rungs

@@ -5,7 +5,7 @@
 // Source     GPU MODE, lecture 4, without its shuffles.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_neighbors/rungs.h"
+#include "rooftile/lessons/access_neighbors/access_neighbors.h"
 #include "rooftile/lessons/access_neighbors/rungs/neighbors_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs {
@@ -25,9 +25,8 @@ __global__ void __launch_bounds__(kBlock) loads_by_lane_kernel(Volume a) {
 
 }  // namespace
 
-Status loads_by_lane(StreamRef stream, const DeviceProperties&, const AccessNeighborsArgs& args,
-                     const Workspace&) {
-  return launch_bricks(loads_by_lane_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessNeighborsArgs>& call) {
+  return launch_bricks(loads_by_lane_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs

@@ -6,7 +6,7 @@
 // Source     GPU MODE, lecture 4.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_neighbors/rungs.h"
+#include "rooftile/lessons/access_neighbors/access_neighbors.h"
 #include "rooftile/lessons/access_neighbors/rungs/neighbors_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs {
@@ -27,9 +27,8 @@ __global__ void __launch_bounds__(kBlock) shuffles_kernel(Volume a) {
 
 }  // namespace
 
-Status shuffles(StreamRef stream, const DeviceProperties&, const AccessNeighborsArgs& args,
-                const Workspace&) {
-  return launch_bricks(shuffles_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessNeighborsArgs>& call) {
+  return launch_bricks(shuffles_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs

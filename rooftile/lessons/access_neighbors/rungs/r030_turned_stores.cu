@@ -7,7 +7,7 @@
 // Source     our own.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_neighbors/rungs.h"
+#include "rooftile/lessons/access_neighbors/access_neighbors.h"
 #include "rooftile/lessons/access_neighbors/rungs/neighbors_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs {
@@ -27,9 +27,8 @@ __global__ void __launch_bounds__(kBlock) turned_stores_kernel(Volume a) {
 
 }  // namespace
 
-Status turned_stores(StreamRef stream, const DeviceProperties&, const AccessNeighborsArgs& args,
-                     const Workspace&) {
-  return launch_bricks(turned_stores_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessNeighborsArgs>& call) {
+  return launch_bricks(turned_stores_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs

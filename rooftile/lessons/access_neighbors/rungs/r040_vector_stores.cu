@@ -8,7 +8,7 @@
 // Source     our own.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_neighbors/rungs.h"
+#include "rooftile/lessons/access_neighbors/access_neighbors.h"
 #include "rooftile/lessons/access_neighbors/rungs/neighbors_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs {
@@ -35,9 +35,8 @@ __global__ void __launch_bounds__(kBlock) vector_stores_kernel(Volume a) {
 
 }  // namespace
 
-Status vector_stores(StreamRef stream, const DeviceProperties&, const AccessNeighborsArgs& args,
-                     const Workspace&) {
-  return launch_bricks(vector_stores_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessNeighborsArgs>& call) {
+  return launch_bricks(vector_stores_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs

@@ -5,7 +5,7 @@
 // Source     CUDA C++ Programming Guide, kernel arguments.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_object/rungs.h"
+#include "rooftile/lessons/access_object/access_object.h"
 #include "rooftile/lessons/access_object/rungs/object_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_object_rungs {
@@ -18,10 +18,11 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status numbers(StreamRef stream, const DeviceProperties&, const AccessObjectArgs& args, const Workspace&) {
-  const std::int64_t n = args.x.numel();
+Status ROOFTILE_RUNG(const Call<AccessObjectArgs>& call) {
+  const std::int64_t n = call.args.x.numel();
   if (n == 0) return {};
-  return launch(numbers_kernel, config_for(stream, n), x_of(args), y_of(args), n, args.a, args.b);
+  return launch(numbers_kernel, config_for(call.stream, n), x_of(call.args), y_of(call.args), n, call.args.a,
+                call.args.b);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_object_rungs

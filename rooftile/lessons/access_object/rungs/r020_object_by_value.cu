@@ -8,7 +8,7 @@
 // Source     CUDA C++ Programming Guide, classes.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_object/rungs.h"
+#include "rooftile/lessons/access_object/access_object.h"
 #include "rooftile/lessons/access_object/rungs/object_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_object_rungs {
@@ -22,12 +22,11 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status object_by_value(StreamRef stream, const DeviceProperties&, const AccessObjectArgs& args,
-                       const Workspace&) {
-  const std::int64_t n = args.x.numel();
+Status ROOFTILE_RUNG(const Call<AccessObjectArgs>& call) {
+  const std::int64_t n = call.args.x.numel();
   if (n == 0) return {};
-  return launch(object_by_value_kernel<Affine>, config_for(stream, n), x_of(args), y_of(args), n,
-                Affine(args.a, args.b));
+  return launch(object_by_value_kernel<Affine>, config_for(call.stream, n), x_of(call.args), y_of(call.args),
+                n, Affine(call.args.a, call.args.b));
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_object_rungs

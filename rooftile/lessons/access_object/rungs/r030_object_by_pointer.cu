@@ -7,7 +7,7 @@
 // Source     CUDA C++ Programming Guide, classes.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_object/rungs.h"
+#include "rooftile/lessons/access_object/access_object.h"
 #include "rooftile/lessons/access_object/rungs/object_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_object_rungs {
@@ -22,13 +22,14 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status object_by_pointer(StreamRef stream, const DeviceProperties&, const AccessObjectArgs& args,
-                         const Workspace& workspace) {
-  const std::int64_t n = args.x.numel();
+Status ROOFTILE_RUNG(const Call<AccessObjectArgs>& call) {
+  const std::int64_t n = call.args.x.numel();
   if (n == 0) return {};
-  auto* object = static_cast<Affine*>(workspace.data);
-  ROOFTILE_TRY(launch(write_object_kernel, one_thread(stream), object, Affine(args.a, args.b)));
-  return launch(object_by_pointer_kernel, config_for(stream, n), x_of(args), y_of(args), n, object);
+  auto* object = static_cast<Affine*>(call.workspace.data);
+  ROOFTILE_TRY(
+      launch(write_object_kernel, one_thread(call.stream), object, Affine(call.args.a, call.args.b)));
+  return launch(object_by_pointer_kernel, config_for(call.stream, n), x_of(call.args), y_of(call.args), n,
+                object);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_object_rungs

@@ -11,7 +11,7 @@
 
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_object/rungs.h"
+#include "rooftile/lessons/access_object/access_object.h"
 #include "rooftile/lessons/access_object/rungs/object_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_object_rungs {
@@ -46,13 +46,14 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status virtual_on_device(StreamRef stream, const DeviceProperties&, const AccessObjectArgs& args,
-                         const Workspace& workspace) {
-  const std::int64_t n = args.x.numel();
+Status ROOFTILE_RUNG(const Call<AccessObjectArgs>& call) {
+  const std::int64_t n = call.args.x.numel();
   if (n == 0) return {};
-  auto* map = static_cast<Map**>(workspace.data);  // the address of the object, then the object
-  ROOFTILE_TRY(launch(construct_map_kernel, one_thread(stream), map + 1, map, Affine(args.a, args.b)));
-  return launch(virtual_on_device_kernel, config_for(stream, n), x_of(args), y_of(args), n, map);
+  auto* map = static_cast<Map**>(call.workspace.data);  // the address of the object, then the object
+  ROOFTILE_TRY(
+      launch(construct_map_kernel, one_thread(call.stream), map + 1, map, Affine(call.args.a, call.args.b)));
+  return launch(virtual_on_device_kernel, config_for(call.stream, n), x_of(call.args), y_of(call.args), n,
+                map);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_object_rungs

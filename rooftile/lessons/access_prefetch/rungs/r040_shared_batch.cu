@@ -7,7 +7,7 @@
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_prefetch/rungs.h"
+#include "rooftile/lessons/access_prefetch/access_prefetch.h"
 #include "rooftile/lessons/access_prefetch/rungs/prefetch_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs {
@@ -32,9 +32,8 @@ __global__ void __launch_bounds__(kBlock) shared_batch_kernel(const float* g_x, 
 
 }  // namespace
 
-Status shared_batch(StreamRef stream, const DeviceProperties& device, const AccessPrefetchArgs& args,
-                    const Workspace&) {
-  return launch_walk(shared_batch_kernel, stream, device, args);
+Status ROOFTILE_RUNG(const Call<AccessPrefetchArgs>& call) {
+  return launch_walk(shared_batch_kernel, call.stream, call.device, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs

@@ -10,7 +10,7 @@
 #include "rooftile/device/launch.h"
 #include "rooftile/device/sm80/cp_async.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_prefetch/rungs.h"
+#include "rooftile/lessons/access_prefetch/access_prefetch.h"
 #include "rooftile/lessons/access_prefetch/rungs/prefetch_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs {
@@ -39,9 +39,8 @@ __global__ void __launch_bounds__(kBlock) async_copies_kernel(const float* g_x, 
 
 }  // namespace
 
-Status async_copies(StreamRef stream, const DeviceProperties& device, const AccessPrefetchArgs& args,
-                    const Workspace&) {
-  return launch_walk(async_copies_kernel, stream, device, args);
+Status ROOFTILE_RUNG(const Call<AccessPrefetchArgs>& call) {
+  return launch_walk(async_copies_kernel, call.stream, call.device, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs

@@ -6,7 +6,7 @@
 // Source     Volkov, Better Performance at Lower Occupancy (2010), for the other side of the bargain.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_prefetch/rungs.h"
+#include "rooftile/lessons/access_prefetch/access_prefetch.h"
 #include "rooftile/lessons/access_prefetch/rungs/prefetch_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs {
@@ -22,9 +22,8 @@ __global__ void __launch_bounds__(kBlock) more_warps_kernel(const float* g_x, fl
 
 }  // namespace
 
-Status more_warps(StreamRef stream, const DeviceProperties& device, const AccessPrefetchArgs& args,
-                  const Workspace&) {
-  return launch_walk(more_warps_kernel, stream, device, args, kBlocksPerMultiprocessor);
+Status ROOFTILE_RUNG(const Call<AccessPrefetchArgs>& call) {
+  return launch_walk(more_warps_kernel, call.stream, call.device, call.args, kBlocksPerMultiprocessor);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs

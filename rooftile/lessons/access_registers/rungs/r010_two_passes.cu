@@ -5,7 +5,7 @@
 // Source     the definition.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_registers/rungs.h"
+#include "rooftile/lessons/access_registers/access_registers.h"
 #include "rooftile/lessons/access_registers/rungs/registers_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_registers_rungs {
@@ -22,11 +22,11 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status two_passes(StreamRef stream, const DeviceProperties&, const AccessRegistersArgs& args,
-                  const Workspace&) {
-  const std::int64_t columns = args.x.shape[1];
+Status ROOFTILE_RUNG(const Call<AccessRegistersArgs>& call) {
+  const std::int64_t columns = call.args.x.shape[1];
   if (columns == 0) return {};
-  return launch(two_passes_kernel, config_for(stream, columns), x_of(args), y_of(args), columns);
+  return launch(two_passes_kernel, config_for(call.stream, columns), x_of(call.args), y_of(call.args),
+                columns);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_registers_rungs

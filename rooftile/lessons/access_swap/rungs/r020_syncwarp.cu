@@ -6,7 +6,7 @@
 // Source     CUDA C++ Programming Guide, __syncwarp.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_swap/rungs.h"
+#include "rooftile/lessons/access_swap/access_swap.h"
 #include "rooftile/lessons/access_swap/rungs/swap_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_swap_rungs {
@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(kBlock) syncwarp_kernel(const float* g_x, floa
 
 }  // namespace
 
-Status syncwarp(StreamRef stream, const DeviceProperties&, const AccessSwapArgs& args, const Workspace&) {
-  return launch_swap(syncwarp_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessSwapArgs>& call) {
+  return launch_swap(syncwarp_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_swap_rungs

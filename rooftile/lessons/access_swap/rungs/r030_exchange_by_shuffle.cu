@@ -6,7 +6,7 @@
 // Source     CUDA C++ Programming Guide, warp shuffle functions.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_swap/rungs.h"
+#include "rooftile/lessons/access_swap/access_swap.h"
 #include "rooftile/lessons/access_swap/rungs/swap_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_swap_rungs {
@@ -28,9 +28,8 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status exchange_by_shuffle(StreamRef stream, const DeviceProperties&, const AccessSwapArgs& args,
-                           const Workspace&) {
-  return launch_swap(exchange_by_shuffle_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<AccessSwapArgs>& call) {
+  return launch_swap(exchange_by_shuffle_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_swap_rungs

@@ -5,7 +5,7 @@
 // Source     a matrix sum whose row is threadIdx.x, as introductions to CUDA often print it.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_tile/rungs.h"
+#include "rooftile/lessons/access_tile/access_tile.h"
 #include "rooftile/lessons/access_tile/rungs/tile_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_tile_rungs {
@@ -25,9 +25,8 @@ __global__ void __launch_bounds__(kX* kY) lanes_along_columns_kernel(Matrix a) {
 
 }  // namespace
 
-Status lanes_along_columns(StreamRef stream, const DeviceProperties&, const AccessTileArgs& args,
-                           const Workspace&) {
-  return launch_tiles(lanes_along_columns_kernel, stream, args, dim3(kX, kY), kX, kY);
+Status ROOFTILE_RUNG(const Call<AccessTileArgs>& call) {
+  return launch_tiles(lanes_along_columns_kernel, call.stream, call.args, dim3(kX, kY), kX, kY);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_tile_rungs

@@ -6,7 +6,7 @@
 // Source     CUDA C++ Best Practices Guide, thread and block heuristics.
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
-#include "rooftile/lessons/access_tile/rungs.h"
+#include "rooftile/lessons/access_tile/access_tile.h"
 #include "rooftile/lessons/access_tile/rungs/tile_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_tile_rungs {
@@ -19,8 +19,8 @@ __global__ void __launch_bounds__(kX* kY) block_16x16_kernel(Matrix a) { copy_al
 
 }  // namespace
 
-Status block_16x16(StreamRef stream, const DeviceProperties&, const AccessTileArgs& args, const Workspace&) {
-  return launch_tiles(block_16x16_kernel, stream, args, dim3(kX, kY), kY, kX);
+Status ROOFTILE_RUNG(const Call<AccessTileArgs>& call) {
+  return launch_tiles(block_16x16_kernel, call.stream, call.args, dim3(kX, kY), kY, kX);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::access_tile_rungs

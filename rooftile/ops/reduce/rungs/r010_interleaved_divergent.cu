@@ -35,10 +35,9 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status interleaved_divergent(StreamRef stream, const DeviceProperties&, const ReduceArgs& args,
-                             const Workspace& workspace) {
-  return dispatch_lesson(args, [&]<class Reduction>(Reduction) {
-    return launch_passes(interleaved_divergent_kernel<Reduction>, stream, args, workspace);
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_lesson(call.args, [&]<class Reduction>(Reduction) {
+    return launch_passes(interleaved_divergent_kernel<Reduction>, call.stream, call.args, call.workspace);
   });
 }
 

@@ -34,10 +34,9 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status add_on_load(StreamRef stream, const DeviceProperties&, const ReduceArgs& args,
-                   const Workspace& workspace) {
-  return dispatch_lesson(args, [&]<class Reduction>(Reduction) {
-    return launch_passes(add_on_load_kernel<Reduction>, stream, args, workspace, 2);
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_lesson(call.args, [&]<class Reduction>(Reduction) {
+    return launch_passes(add_on_load_kernel<Reduction>, call.stream, call.args, call.workspace, 2);
   });
 }
 

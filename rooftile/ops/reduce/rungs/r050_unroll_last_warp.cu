@@ -35,10 +35,9 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status unroll_last_warp(StreamRef stream, const DeviceProperties&, const ReduceArgs& args,
-                        const Workspace& workspace) {
-  return dispatch_lesson(args, [&]<class Reduction>(Reduction) {
-    return launch_passes(unroll_last_warp_kernel<Reduction>, stream, args, workspace, 2);
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_lesson(call.args, [&]<class Reduction>(Reduction) {
+    return launch_passes(unroll_last_warp_kernel<Reduction>, call.stream, call.args, call.workspace, 2);
   });
 }
 

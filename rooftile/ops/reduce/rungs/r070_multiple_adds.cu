@@ -40,11 +40,10 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status multiple_adds(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                     const Workspace& workspace) {
-  return dispatch_lesson(args, [&]<class Reduction>(Reduction) {
-    return launch_passes(multiple_adds_kernel<Reduction>, stream, args, workspace, reduce_plan::kPassItems,
-                         reduce_plan::lesson_grid(device));
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_lesson(call.args, [&]<class Reduction>(Reduction) {
+    return launch_passes(multiple_adds_kernel<Reduction>, call.stream, call.args, call.workspace,
+                         reduce_plan::kPassItems, reduce_plan::lesson_grid(call.device));
   });
 }
 

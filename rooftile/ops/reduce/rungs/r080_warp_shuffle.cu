@@ -31,11 +31,10 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status warp_shuffle(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                    const Workspace& workspace) {
-  return dispatch_lesson(args, [&]<class Reduction>(Reduction) {
-    return launch_passes(warp_shuffle_kernel<Reduction>, stream, args, workspace, reduce_plan::kPassItems,
-                         reduce_plan::lesson_grid(device));
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_lesson(call.args, [&]<class Reduction>(Reduction) {
+    return launch_passes(warp_shuffle_kernel<Reduction>, call.stream, call.args, call.workspace,
+                         reduce_plan::kPassItems, reduce_plan::lesson_grid(call.device));
   });
 }
 

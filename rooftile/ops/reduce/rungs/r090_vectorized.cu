@@ -40,20 +40,19 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status vectorized(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                  const Workspace& workspace) {
-  return dispatch_lesson(args, [&]<class Reduction>(Reduction) -> Status {
-    const std::int64_t n = args.in.numel();
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_lesson(call.args, [&]<class Reduction>(Reduction) -> Status {
+    const std::int64_t n = call.args.in.numel();
     const reduce_plan::RowSplit split =
-        reduce_plan::split_row(1, n * static_cast<std::int64_t>(sizeof(float)), device);
-    auto* g_partials = static_cast<float*>(workspace.data);
-    ROOFTILE_TRY(
-        launch(vectorized_kernel<Reduction>,
-               {.grid = dim3(static_cast<unsigned>(split.parts)), .block = dim3(kBlock), .stream = stream},
-               static_cast<const float*>(args.in.data), n, split.loads, g_partials));
+        reduce_plan::split_row(1, n * static_cast<std::int64_t>(sizeof(float)), call.device);
+    auto* g_partials = static_cast<float*>(call.workspace.data);
+    ROOFTILE_TRY(launch(
+        vectorized_kernel<Reduction>,
+        {.grid = dim3(static_cast<unsigned>(split.parts)), .block = dim3(kBlock), .stream = call.stream},
+        static_cast<const float*>(call.args.in.data), n, split.loads, g_partials));
     return launch(combine_partials_kernel<Reduction>,
-                  {.grid = dim3(1), .block = dim3(kBlock), .stream = stream}, g_partials, split.parts,
-                  static_cast<float*>(args.out.data));
+                  {.grid = dim3(1), .block = dim3(kBlock), .stream = call.stream}, g_partials, split.parts,
+                  static_cast<float*>(call.args.out.data));
   });
 }
 

@@ -12,13 +12,12 @@
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 
-Status single_pass(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                   const Workspace& workspace) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
-    const std::int64_t n = args.in.numel();
-    return launch_reduce_rows<LoadPolicy::cached>(reduction, stream, device,
-                                                  static_cast<const typename Reduction::In*>(args.in.data), 1,
-                                                  n, make_output(args, n), workspace);
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) {
+    const std::int64_t n = call.args.in.numel();
+    return launch_reduce_rows<LoadPolicy::cached>(
+        reduction, call.stream, call.device, static_cast<const typename Reduction::In*>(call.args.in.data), 1,
+        n, make_output(call.args, n), call.workspace);
   });
 }
 

@@ -9,13 +9,12 @@
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 
-Status no_allocate_loads(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                         const Workspace& workspace) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
-    const reduce_plan::Geometry shape = reduce_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) {
+    const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
     return launch_reduce_rows<LoadPolicy::no_allocate>(
-        reduction, stream, device, static_cast<const typename Reduction::In*>(args.in.data), shape.outer,
-        shape.reduced, make_output(args, shape.reduced), workspace);
+        reduction, call.stream, call.device, static_cast<const typename Reduction::In*>(call.args.in.data),
+        shape.outer, shape.reduced, make_output(call.args, shape.reduced), call.workspace);
   });
 }
 

@@ -101,19 +101,18 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status single_wave(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                   const Workspace& workspace) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) {
     using In = typename Reduction::In;
-    const std::int64_t n = args.in.numel();
-    const reduce_plan::WaveSplit split = reduce_plan::split_wave(n / kVecElements<In>, device);
+    const std::int64_t n = call.args.in.numel();
+    const reduce_plan::WaveSplit split = reduce_plan::split_wave(n / kVecElements<In>, call.device);
     const auto start = [&](auto kernel) {
       return launch(
           kernel,
-          {.grid = dim3(static_cast<unsigned>(split.blocks)), .block = dim3(kBlock), .stream = stream},
-          static_cast<const In*>(args.in.data), static_cast<int>(n),
-          static_cast<typename Reduction::Acc*>(workspace.data),
-          static_cast<std::uint32_t*>(workspace.zeroed), reduction, make_output(args, n));
+          {.grid = dim3(static_cast<unsigned>(split.blocks)), .block = dim3(kBlock), .stream = call.stream},
+          static_cast<const In*>(call.args.in.data), static_cast<int>(n),
+          static_cast<typename Reduction::Acc*>(call.workspace.data),
+          static_cast<std::uint32_t*>(call.workspace.zeroed), reduction, make_output(call.args, n));
     };
     constexpr ReduceOp kKind = std::is_same_v<Reduction, Sum<In>> ? ReduceOp::sum : ReduceOp::max;
     constexpr int kMost = reduce_plan::wave_loads(kKind, sizeof(In));

@@ -67,16 +67,16 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status warp_per_row(StreamRef stream, const DeviceProperties&, const ReduceArgs& args, const Workspace&) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) -> Status {
-    const reduce_plan::Geometry shape = reduce_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) -> Status {
+    const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
     if (shape.outer == 0) return {};
     const std::int64_t blocks = reduce_plan::ceil_div(shape.outer, kRowsPerBlock);
     if (blocks > kMaxGrid) return unsupported("more than 2^34 rows");
     return launch(warp_per_row_kernel<Reduction>,
-                  {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream},
-                  static_cast<const typename Reduction::In*>(args.in.data), shape.outer, shape.reduced,
-                  reduction, make_output(args, shape.reduced));
+                  {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = call.stream},
+                  static_cast<const typename Reduction::In*>(call.args.in.data), shape.outer, shape.reduced,
+                  reduction, make_output(call.args, shape.reduced));
   });
 }
 

@@ -115,23 +115,23 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status column_tiles(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                    const Workspace& workspace) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) -> Status {
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) -> Status {
     using In = typename Reduction::In;
-    const reduce_plan::Geometry shape = reduce_plan::geometry(args);
+    const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
     if (shape.outputs() == 0) return {};
     const std::int64_t tiles = reduce_plan::column_tiles(shape.inner, sizeof(In));
-    const std::int64_t parts = reduce_plan::column_parts(shape.outer * tiles, shape.reduced, device);
+    const std::int64_t parts = reduce_plan::column_parts(shape.outer * tiles, shape.reduced, call.device);
     if (shape.outer * tiles > kMaxGrid) return unsupported("more than 2^31 - 1 column tiles");
     return launch(column_tiles_kernel<Reduction>,
                   {.grid = dim3(static_cast<unsigned>(shape.outer * tiles), static_cast<unsigned>(parts)),
                    .block = dim3(kBlock),
-                   .stream = stream},
-                  static_cast<const In*>(args.in.data),
+                   .stream = call.stream},
+                  static_cast<const In*>(call.args.in.data),
                   ColumnShape{shape.reduced, shape.inner, tiles, reduce_plan::ceil_div(shape.reduced, parts)},
-                  static_cast<typename Reduction::Acc*>(workspace.data),
-                  static_cast<std::uint32_t*>(workspace.zeroed), reduction, make_output(args, shape.reduced));
+                  static_cast<typename Reduction::Acc*>(call.workspace.data),
+                  static_cast<std::uint32_t*>(call.workspace.zeroed), reduction,
+                  make_output(call.args, shape.reduced));
   });
 }
 

@@ -79,28 +79,27 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-Status strided_gather(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                      const Workspace&) {
-  const reduce_plan::Geometry shape = reduce_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
   Dimensions kept;
   Dimensions reduced;
-  for (int d = 0; d < args.in.rank(); ++d) {
-    const bool meets = !args.axis || d == reduce_plan::normalized_axis(args);
+  for (int d = 0; d < call.args.in.rank(); ++d) {
+    const bool meets = !call.args.axis || d == reduce_plan::normalized_axis(call.args);
     Dimensions& part = meets ? reduced : kept;
-    part.extents[part.rank] = args.in.shape[d];
-    part.strides[part.rank] = args.in.strides[d];
+    part.extents[part.rank] = call.args.in.shape[d];
+    part.strides[part.rank] = call.args.in.strides[d];
     ++part.rank;
   }
   const std::int64_t outputs = shape.outputs();
   if (outputs == 0) return {};
-  const bool by_thread = outputs >= std::int64_t{device.multiprocessors} * kBlock;
+  const bool by_thread = outputs >= std::int64_t{call.device.multiprocessors} * kBlock;
   const std::int64_t blocks = by_thread ? reduce_plan::ceil_div(outputs, kBlock) : outputs;
   if (blocks > kMaxGrid) return unsupported("more than 2^39 outputs");
   const LaunchConfig config{
-      .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream};
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) -> Status {
-    const auto* g_in = static_cast<const typename Reduction::In*>(args.in.data);
-    const ReduceOutput out = make_output(args, shape.reduced);
+      .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = call.stream};
+  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) -> Status {
+    const auto* g_in = static_cast<const typename Reduction::In*>(call.args.in.data);
+    const ReduceOutput out = make_output(call.args, shape.reduced);
     if (by_thread) {
       return launch(gather_by_thread_kernel<Reduction>, config, g_in, kept, reduced, outputs, shape.reduced,
                     reduction, out);

@@ -132,20 +132,20 @@ __global__ void __launch_bounds__(kBlock, reduce_plan::kResidentBlocks)
 
 }  // namespace
 
-Status bulk_ring(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
-                 const Workspace& workspace) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
+Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
+  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) {
     using In = typename Reduction::In;
-    const std::int64_t n = args.in.numel();
-    const std::int64_t blocks = reduce_plan::ring_blocks(n * static_cast<std::int64_t>(sizeof(In)), device);
+    const std::int64_t n = call.args.in.numel();
+    const std::int64_t blocks =
+        reduce_plan::ring_blocks(n * static_cast<std::int64_t>(sizeof(In)), call.device);
     return launch(bulk_ring_kernel<Reduction>,
                   {.grid = dim3(static_cast<unsigned>(blocks)),
                    .block = dim3(kBlock),
                    .shared_bytes = kStages * reduce_plan::kRingStageBytes,
-                   .stream = stream},
-                  static_cast<const In*>(args.in.data), n,
-                  static_cast<typename Reduction::Acc*>(workspace.data),
-                  static_cast<std::uint32_t*>(workspace.zeroed), reduction, make_output(args, n));
+                   .stream = call.stream},
+                  static_cast<const In*>(call.args.in.data), n,
+                  static_cast<typename Reduction::Acc*>(call.workspace.data),
+                  static_cast<std::uint32_t*>(call.workspace.zeroed), reduction, make_output(call.args, n));
   });
 }
 

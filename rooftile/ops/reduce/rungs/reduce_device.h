@@ -7,9 +7,9 @@
 
 #include "rooftile/device/dispatch.h"
 #include "rooftile/device/launch.h"
+#include "rooftile/ops/reduce/reduce.h"
 #include "rooftile/ops/reduce/reduce_functor.h"
 #include "rooftile/ops/reduce/reduce_plan.h"
-#include "rooftile/ops/reduce/rungs.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 

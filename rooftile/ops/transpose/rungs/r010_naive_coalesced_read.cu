@@ -21,9 +21,8 @@ __global__ void __launch_bounds__(kLessonBlock) naive_coalesced_read_kernel(Matr
 
 }  // namespace
 
-Status naive_coalesced_read(StreamRef stream, const DeviceProperties&, const TransposeArgs& args,
-                            const Workspace&) {
-  return launch_lesson(naive_coalesced_read_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  return launch_lesson(naive_coalesced_read_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::transpose_rungs

@@ -18,8 +18,8 @@ __global__ void __launch_bounds__(kLessonBlock) shared_tile_kernel(Matrices a, T
 
 }  // namespace
 
-Status shared_tile(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  return launch_lesson(shared_tile_kernel, stream, args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  return launch_lesson(shared_tile_kernel, call.stream, call.args);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::transpose_rungs

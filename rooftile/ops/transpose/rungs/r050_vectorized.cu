@@ -55,13 +55,13 @@ __global__ void __launch_bounds__(kBlock) vectorized_kernel(Matrices a, TileGrid
 
 }  // namespace
 
-Status vectorized(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   ROOFTILE_TRY_ASSIGN(const TileGrid grid, (tile_grid<kTile, kTile>(g)));
   return launch(vectorized_kernel,
-                {.grid = dim3(tile_blocks(grid, g)), .block = dim3(kBlock), .stream = stream},
-                matrices(args, g), grid);
+                {.grid = dim3(tile_blocks(grid, g)), .block = dim3(kBlock), .stream = call.stream},
+                matrices(call.args, g), grid);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::transpose_rungs

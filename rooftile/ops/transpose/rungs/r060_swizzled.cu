@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(Mover::kThreads) swizzled_kernel(Matrices a, T
 
 }  // namespace
 
-Status swizzled(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
     using Mover = VectorTileFor<kItemBytes>;
@@ -37,8 +37,8 @@ Status swizzled(StreamRef stream, const DeviceProperties&, const TransposeArgs& 
                   {.grid = dim3(tile_blocks(grid, g)),
                    .block = dim3(Mover::kThreads),
                    .shared_bytes = Mover::kSharedBytes,
-                   .stream = stream},
-                  matrices(args, g), grid);
+                   .stream = call.stream},
+                  matrices(call.args, g), grid);
   });
 }
 

@@ -165,8 +165,8 @@ Status make_map(TensorMap& map, const Rows& a, int box_rows) {
 
 }  // namespace
 
-Status tma(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
     using Shape = typename TmaTileFor<kItemBytes>::type;
@@ -175,19 +175,19 @@ Status tma(StreamRef stream, const DeviceProperties&, const TransposeArgs& args,
     const bool single = g.batch.rank == 0;
     TensorMap in_map;
     TensorMap out_map;
-    ROOFTILE_TRY(make_map<kItemBytes>(
-        in_map,
-        {args.in.data, g.m, g.n, g.in_row, g.batch.count, single ? g.m * g.in_row : g.batch.in_strides[0]},
-        Shape::kTileM));
+    ROOFTILE_TRY(make_map<kItemBytes>(in_map,
+                                      {call.args.in.data, g.m, g.n, g.in_row, g.batch.count,
+                                       single ? g.m * g.in_row : g.batch.in_strides[0]},
+                                      Shape::kTileM));
     ROOFTILE_TRY(make_map<kItemBytes>(out_map,
-                                      {args.out.data, g.n, g.m, g.out_row, g.batch.count,
+                                      {call.args.out.data, g.n, g.m, g.out_row, g.batch.count,
                                        single ? g.n * g.out_row : g.batch.out_strides[0]},
                                       Shape::kTileN));
     return launch(tma_kernel<Shape>,
                   {.grid = dim3(tile_blocks(grid, g)),
                    .block = dim3(Shape::kThreads),
                    .shared_bytes = std::size_t{2} * Shape::kBytes,
-                   .stream = stream},
+                   .stream = call.stream},
                   in_map, out_map, grid);
   });
 }

@@ -27,15 +27,15 @@ __global__ void __launch_bounds__(Mover::kThreads, kResidentThreads / Mover::kTh
 
 }  // namespace
 
-Status element_tiles(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
     using Mover = ElementTileFor<kItemBytes>;
     ROOFTILE_TRY_ASSIGN(const TileGrid grid, (tile_grid<Mover::kTileM, Mover::kTileN>(g)));
     return launch(element_tiles_kernel<Mover>,
-                  {.grid = dim3(tile_blocks(grid, g)), .block = dim3(Mover::kThreads), .stream = stream},
-                  matrices(args, g), grid);
+                  {.grid = dim3(tile_blocks(grid, g)), .block = dim3(Mover::kThreads), .stream = call.stream},
+                  matrices(call.args, g), grid);
   });
 }
 

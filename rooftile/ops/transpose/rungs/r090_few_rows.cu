@@ -68,8 +68,8 @@ auto few_rows_for(std::int64_t m) {
 
 }  // namespace
 
-Status few_rows(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   ROOFTILE_TRY_ASSIGN(const TileGrid grid, (tile_grid<kLongShort, kLongTile>(g)));
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
@@ -77,8 +77,8 @@ Status few_rows(StreamRef stream, const DeviceProperties&, const TransposeArgs& 
                   {.grid = dim3(tile_blocks(grid, g)),
                    .block = dim3(kLongBlock),
                    .shared_bytes = static_cast<std::size_t>(g.m) * kLongTile * kItemBytes,
-                   .stream = stream},
-                  matrices(args, g), grid.n_tiles);
+                   .stream = call.stream},
+                  matrices(call.args, g), grid.n_tiles);
   });
 }
 

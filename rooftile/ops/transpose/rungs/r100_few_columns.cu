@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kLongBlock) few_columns_kernel(Matrices a, uns
 
 }  // namespace
 
-Status few_columns(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   ROOFTILE_TRY_ASSIGN(const TileGrid grid, (tile_grid<kLongTile, kLongShort>(g)));
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
@@ -42,8 +42,8 @@ Status few_columns(StreamRef stream, const DeviceProperties&, const TransposeArg
                   {.grid = dim3(tile_blocks(grid, g)),
                    .block = dim3(kLongBlock),
                    .shared_bytes = static_cast<std::size_t>(g.n) * kLongTile * kItemBytes,
-                   .stream = stream},
-                  matrices(args, g), grid.m_tiles);
+                   .stream = call.stream},
+                  matrices(call.args, g), grid.m_tiles);
   });
 }
 

@@ -94,17 +94,16 @@ int matrices_per_block(std::int64_t matrix_bytes) {
 
 }  // namespace
 
-Status whole_matrices(StreamRef stream, const DeviceProperties&, const TransposeArgs& args,
-                      const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   const int per_block = matrices_per_block(g.m * g.n * g.item_bytes);
   const std::int64_t blocks = transpose_plan::ceil_div(g.batch.count, per_block);
   if (blocks > kMaxBlocks) return unsupported("more than 2^31 - 1 blocks: transpose the batch in parts");
   const auto m = static_cast<int>(g.m);
   const auto n = static_cast<int>(g.n);
-  const Small a{static_cast<const char*>(args.in.data),
-                static_cast<char*>(args.out.data),
+  const Small a{static_cast<const char*>(call.args.in.data),
+                static_cast<char*>(call.args.out.data),
                 g.items(),
                 m,
                 n,
@@ -112,7 +111,8 @@ Status whole_matrices(StreamRef stream, const DeviceProperties&, const Transpose
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
     return launch(g.in_place ? whole_matrices_kernel<kItemBytes, LoadPolicy::cached>
                              : whole_matrices_kernel<kItemBytes, LoadPolicy::no_allocate>,
-                  {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream}, a);
+                  {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = call.stream},
+                  a);
   });
 }
 

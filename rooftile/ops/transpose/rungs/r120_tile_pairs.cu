@@ -58,12 +58,12 @@ Status launch_pairs(StreamRef stream, const TransposeArgs& args, const Geometry&
 
 }  // namespace
 
-Status tile_pairs(StreamRef stream, const DeviceProperties&, const TransposeArgs& args, const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
   return dispatch_item(g.item_bytes, [&]<int kItemBytes>() -> Status {
-    return g.has_vector_rows() ? launch_pairs<PairVectorTile<kItemBytes>>(stream, args, g)
-                               : launch_pairs<PairElementTile<kItemBytes>>(stream, args, g);
+    return g.has_vector_rows() ? launch_pairs<PairVectorTile<kItemBytes>>(call.stream, call.args, g)
+                               : launch_pairs<PairElementTile<kItemBytes>>(call.stream, call.args, g);
   });
 }
 

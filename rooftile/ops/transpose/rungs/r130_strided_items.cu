@@ -47,18 +47,17 @@ __global__ void __launch_bounds__(kBlock) strided_items_kernel(Strided call, std
 
 }  // namespace
 
-Status strided_items(StreamRef stream, const DeviceProperties& device, const TransposeArgs& args,
-                     const Workspace&) {
-  const Geometry g = transpose_plan::geometry(args);
+Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
+  const auto& g = call.config<Geometry>();
   if (g.items() == 0) return {};
-  const auto unit = static_cast<int>(size_of(args.in.dtype));
-  const Strided call{matrices(args, g), g.in_column, g.out_column, g.item_bytes / unit, g.in_place};
-  const std::int64_t resident = std::int64_t{device.multiprocessors} * 32;
+  const auto unit = static_cast<int>(size_of(call.args.in.dtype));
+  const Strided strided{matrices(call.args, g), g.in_column, g.out_column, g.item_bytes / unit, g.in_place};
+  const std::int64_t resident = std::int64_t{call.device.multiprocessors} * 32;
   const std::int64_t blocks = std::min(transpose_plan::ceil_div(g.items(), kBlock), resident);
   return dispatch_item(unit, [&]<int kUnitBytes>() -> Status {
     return launch(strided_items_kernel<kUnitBytes>,
-                  {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream},
-                  call, g.items());
+                  {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = call.stream},
+                  strided, g.items());
   });
 }
 

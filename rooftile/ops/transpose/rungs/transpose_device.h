@@ -8,7 +8,7 @@
 #include "rooftile/device/launch.h"
 #include "rooftile/device/vec.h"
 #include "rooftile/device/warp.h"
-#include "rooftile/ops/transpose/rungs.h"
+#include "rooftile/ops/transpose/transpose.h"
 #include "rooftile/ops/transpose/transpose_plan.h"
 
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {

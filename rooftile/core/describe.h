@@ -1,0 +1,333 @@
+// An operator's descriptor from its own types: slots and parameters are bound to members of its Args, so that
+// arguments, checks, texts and defaults follow from one statement.
+//
+//   static const OperatorDescriptor op = describe<ScaleArgs>({
+//       .name = "scale",
+//       .slots = {in("x", &ScaleArgs::x, {.dtypes = {DType::f32}, .dense = true}),
+//                 out("y", &ScaleArgs::y, {.dtype_of = "x", .shape_of = "x", .dense = true, .may_alias = "x"})},
+//       .params = {param("alpha", &ScaleArgs::alpha, {.doc = "the factor"})},
+//       .choose = choose,
+//       .rungs = {{.rung = scale_rungs::serial, .idea = "One loop."}}});
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rooftile/core/enum_names.h"
+#include "rooftile/core/operator.h"
+
+namespace rooftile {
+
+// What a slot asks of its tensor; see TensorSlot.
+struct SlotRules {
+  DTypeSet dtypes{};
+  std::string dtype_of{};
+  std::string shape_of{};
+  int min_rank = 0;
+  int max_rank = kMaxRank;
+  bool dense = false;
+  bool optional = false;
+  std::string may_alias{};
+  std::string doc{};
+};
+
+template <class Args>
+struct Slot {
+  TensorSlot slot;
+  std::function<void(Args&, const TensorView&)> set;
+};
+
+namespace detail {
+template <class Args, class View>
+Slot<Args> bind_slot(std::string name, SlotDirection direction, View Args::*member, SlotRules rules) {
+  return {.slot = {.name = std::move(name),
+                   .direction = direction,
+                   .min_rank = rules.min_rank,
+                   .max_rank = rules.max_rank,
+                   .dtypes = rules.dtypes,
+                   .dtype_of = std::move(rules.dtype_of),
+                   .shape_of = std::move(rules.shape_of),
+                   .may_alias = std::move(rules.may_alias),
+                   .dense = rules.dense,
+                   .optional = rules.optional,
+                   .doc = std::move(rules.doc),
+                   .view = [member](ArgsRef args) -> ConstTensorView { return args.as<Args>().*member; }},
+          .set = [member](Args& args, const TensorView& view) { args.*member = view; }};
+}
+}  // namespace detail
+
+template <class Args>
+Slot<Args> in(std::string name, ConstTensorView Args::*member, SlotRules rules) {
+  return detail::bind_slot(std::move(name), SlotDirection::in, member, std::move(rules));
+}
+template <class Args>
+Slot<Args> out(std::string name, TensorView Args::*member, SlotRules rules) {
+  return detail::bind_slot(std::move(name), SlotDirection::out, member, std::move(rules));
+}
+template <class Args>
+Slot<Args> inout(std::string name, TensorView Args::*member, SlotRules rules) {
+  return detail::bind_slot(std::move(name), SlotDirection::inout, member, std::move(rules));
+}
+
+// What a parameter may be; see ParamSpec. Its type and default are those of the member.
+struct ParamRules {
+  std::string doc{};
+  double minimum = 0;
+  double maximum = -1;
+  std::string none = "none";  // of an optional member: the word for no value
+};
+
+template <class Args>
+struct Param {
+  ParamSpec spec;
+  // Null: no member of Args; the lab alone asks (the dtype of an output that it makes).
+  std::function<void(Args&, const ParamValue&)> set{};
+  std::function<ParamValue(const Args&)> get{};
+};
+
+namespace detail {
+
+template <class T>
+struct ParamCodec {  // numbers, flags and enums
+  static constexpr bool kOptional = false;
+  static constexpr ParamType kType = std::is_same_v<T, bool>       ? ParamType::boolean
+                                     : std::is_same_v<T, DType>    ? ParamType::dtype
+                                     : std::is_enum_v<T>           ? ParamType::text
+                                     : std::is_floating_point_v<T> ? ParamType::real
+                                                                   : ParamType::integer;
+  static ParamValue encode(const T& value, const std::string&) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DType>) {
+      return value;
+    } else if constexpr (std::is_enum_v<T>) {
+      return std::string(enum_name(value));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<double>(value);
+    } else {
+      static_assert(std::is_integral_v<T>, "not a parameter's type");
+      return static_cast<std::int64_t>(value);
+    }
+  }
+  static T decode(const ParamValue& value) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DType>) {
+      return std::get<T>(value);
+    } else if constexpr (std::is_enum_v<T>) {
+      return enum_value<T>(std::get<std::string>(value));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(std::get<double>(value));
+    } else {
+      return static_cast<T>(std::get<std::int64_t>(value));
+    }
+  }
+  static std::vector<std::string> choices() {
+    if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+      return {kEnumNames<T>.begin(), kEnumNames<T>.end()};
+    } else {
+      return {};
+    }
+  }
+};
+
+template <class T>
+struct ParamCodec<std::optional<T>> {
+  static constexpr bool kOptional = true;
+  static constexpr ParamType kType = ParamCodec<T>::kType;
+  static ParamValue encode(const std::optional<T>& value, const std::string& none) {
+    return value ? ParamCodec<T>::encode(*value, none) : ParamValue(NoValue{none});
+  }
+  static std::optional<T> decode(const ParamValue& value) {
+    if (std::holds_alternative<NoValue>(value)) return std::nullopt;
+    return ParamCodec<T>::decode(value);
+  }
+  static std::vector<std::string> choices() { return ParamCodec<T>::choices(); }
+};
+
+template <>
+struct ParamCodec<Extents> {  // a list of integers, up to kMaxRank
+  static constexpr bool kOptional = false;
+  static constexpr ParamType kType = ParamType::integers;
+  static ParamValue encode(const Extents& value, const std::string&) {
+    return std::vector<std::int64_t>(value.span().begin(), value.span().end());
+  }
+  static Extents decode(const ParamValue& value) {
+    return Extents(std::get<std::vector<std::int64_t>>(value));
+  }
+  static std::vector<std::string> choices() { return {}; }
+};
+
+}  // namespace detail
+
+template <class Args, class T>
+Param<Args> param(std::string name, T Args::*member, ParamRules rules) {
+  using Codec = detail::ParamCodec<T>;
+  const std::string none = Codec::kOptional ? rules.none : std::string();
+  return {.spec = {.name = std::move(name),
+                   .default_value = Codec::encode(Args().*member, none),
+                   .doc = std::move(rules.doc),
+                   .choices = Codec::choices(),
+                   .minimum = rules.minimum,
+                   .maximum = rules.maximum,
+                   .none = none,
+                   .type = Codec::kType},
+          .set = [member](Args& args, const ParamValue& value) { args.*member = Codec::decode(value); },
+          .get = [member, none](const Args& args) { return Codec::encode(args.*member, none); }};
+}
+
+template <class Args>
+struct Rung {
+  RungFunctions<Args> rung;  // from the generated rungs.h
+  std::string idea;
+  std::string change{};
+  std::string source{};
+  Determinism determinism = Determinism::run_to_run;
+  std::string_view (*supports)(const Args&, const DeviceProperties&) = nullptr;
+  RungPlan (*plan)(const Args&, const DeviceProperties&) = nullptr;
+  std::vector<AccessExpectation> expects{};
+  std::string wrong_on_purpose{};
+};
+
+template <class Args>
+struct OperatorSpec {
+  std::string name;
+  std::string summary;
+  std::string maths;
+  std::string model;
+  std::string source;
+  std::vector<Slot<Args>> slots;
+  std::vector<Param<Args>> params{};
+  // What the slots and parameters do not say; called after all of theirs holds.
+  Status (*check)(const Args&) = nullptr;
+  // Null: each output is like the slots that its dtype_of and shape_of name.
+  InferOutputs infer_outputs{};
+  std::string_view (*choose)(const Args&, const DeviceProperties&) = nullptr;
+  std::vector<Rung<Args>> rungs;
+};
+
+namespace detail {
+
+// Typed functions as the registry stores them.
+template <class Args>
+LaunchFn erase_launch(LaunchFunction<Args> function) {
+  if (function == nullptr) return {};
+  return [function](const AnyCall& call) {
+    return function({call.stream, *call.device, call.args.as<Args>(), call.workspace, *call.plan});
+  };
+}
+template <class Args, class T>
+std::function<T(ArgsRef, const DeviceProperties&)> erase_query(T (*function)(const Args&,
+                                                                             const DeviceProperties&)) {
+  if (function == nullptr) return {};
+  return
+      [function](ArgsRef args, const DeviceProperties& device) { return function(args.as<Args>(), device); };
+}
+
+template <class Args>
+RungRow erase_rung(const Rung<Args>& rung) {
+  return {.id = std::string(rung.rung.name),
+          .kind = rung.rung.kind,
+          .absent = rung.rung.absent,
+          .idea = rung.idea,
+          .change = rung.change,
+          .source = rung.source,
+          .arch = rung.rung.arch,
+          .determinism = rung.determinism,
+          .supports = erase_query(rung.supports),
+          .plan = erase_query(rung.plan),
+          .launch = {.cuda = erase_launch(rung.rung.cuda),
+                     .sim = erase_launch(rung.rung.sim),
+                     .cpu = erase_launch(rung.rung.cpu),
+                     .checked = erase_launch(rung.rung.checked)},
+          .expects = rung.expects,
+          .wrong_on_purpose = rung.wrong_on_purpose};
+}
+
+// What the slots say of a call: views, dtypes, ranks, shapes, layouts, the device, overlap.
+[[nodiscard]] Status check_slots(const std::vector<TensorSlot>& slots, ArgsRef args, Device device);
+// The outputs that the slots' dtype_of and shape_of give.
+[[nodiscard]] Result<std::vector<TensorSpec>> infer_from_slots(const std::vector<TensorSlot>& slots,
+                                                               std::span<const TensorSpec> inputs);
+[[nodiscard]] Status check_param(const ParamSpec& spec, const ParamValue& value);
+[[nodiscard]] Status check_counts(const std::vector<TensorSlot>& slots, std::size_t tensors);
+// The device of the first tensor that is there.
+[[nodiscard]] Device device_of(std::span<const TensorView> tensors);
+
+}  // namespace detail
+
+template <class Args>
+OperatorDescriptor describe(OperatorSpec<Args> spec) {
+  OperatorDescriptor op;
+  op.name = std::move(spec.name);
+  op.summary = std::move(spec.summary);
+  op.maths = std::move(spec.maths);
+  op.model = std::move(spec.model);
+  op.source = std::move(spec.source);
+  for (const Slot<Args>& slot : spec.slots) op.slots.push_back(slot.slot);
+  for (TensorSlot& slot : op.slots) {
+    if (const TensorSlot* like = op.find_slot(slot.dtype_of); like != nullptr) slot.dtypes = like->dtypes;
+  }
+  for (const Param<Args>& param : spec.params) op.params.push_back(param.spec);
+  for (const Rung<Args>& rung : spec.rungs) op.rungs.push_back(detail::erase_rung(rung));
+  op.choose = detail::erase_query(spec.choose);
+
+  op.check = [slots = op.slots, params = spec.params, own = spec.check](ArgsRef args,
+                                                                        Device device) -> Status {
+    ROOFTILE_TRY(detail::check_slots(slots, args, device));
+    for (const Param<Args>& param : params) {
+      if (param.get) ROOFTILE_TRY(detail::check_param(param.spec, param.get(args.as<Args>())));
+    }
+    return own == nullptr ? Status() : own(args.as<Args>());
+  };
+  op.describe = [slots = op.slots, params = spec.params](ArgsRef args) {
+    std::string text;
+    const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    for (const TensorSlot& slot : slots) {
+      if (const ConstTensorView view = slot.view(args); !slot.optional || !is_absent(view))
+        add(slot.name + " " + view.to_string());
+    }
+    for (const Param<Args>& param : params) {
+      if (param.get) add(param.spec.name + "=" + to_string(param.get(args.as<Args>())));
+    }
+    return text;
+  };
+  op.make_args = [check = op.check, describe = op.describe, slots = std::move(spec.slots),
+                  params = spec.params, plain = op.slots](std::span<const TensorView> tensors,
+                                                          const Params& values) -> Result<AnyArgs> {
+    ROOFTILE_TRY(detail::check_counts(plain, tensors.size()));
+    Args args;
+    for (std::size_t i = 0; i < slots.size(); ++i) slots[i].set(args, tensors[i]);
+    for (const Param<Args>& param : params) {
+      if (param.set) param.set(args, values.at(param.spec.name));
+    }
+    const Status status = check(ArgsRef::of(args), detail::device_of(tensors));
+    if (!status.ok()) return status.with_shapes(describe(ArgsRef::of(args)));
+    return AnyArgs::of(std::move(args));
+  };
+  op.infer_outputs = std::move(spec.infer_outputs);
+  if (!op.infer_outputs) {
+    op.infer_outputs = [slots = op.slots](std::span<const TensorSpec> inputs, const Params&) {
+      return detail::infer_from_slots(slots, inputs);
+    };
+  }
+  return op;
+}
+
+// A peer's row from its typed functions.
+template <class Args>
+PeerRow describe_peer(std::string operator_name, std::string id, std::string version,
+                      LaunchFunction<Args> launch,
+                      std::string_view (*supports)(const Args&, const DeviceProperties&) = nullptr,
+                      RungPlan (*plan)(const Args&, const DeviceProperties&) = nullptr) {
+  return {.operator_name = std::move(operator_name),
+          .id = std::move(id),
+          .version = std::move(version),
+          .supports = detail::erase_query(supports),
+          .plan = detail::erase_query(plan),
+          .launch = detail::erase_launch(launch)};
+}
+
+}  // namespace rooftile

@@ -1,0 +1,24 @@
+#include <cmath>
+#include <cstdint>
+
+#include "rooftile/lessons/access_branch/access_branch.h"
+
+namespace rooftile::ROOFTILE_TARGET::access_branch_rungs {
+
+Status ROOFTILE_RUNG(const Call<AccessBranchArgs>& call) {
+  const auto* x = static_cast<const float*>(call.args.x.data);
+  auto* y = static_cast<float*>(call.args.y.data);
+  const std::int64_t n = call.args.x.numel();
+  for (std::int64_t i = 0; i < n; ++i) {
+    float v = x[i];
+    if (i % 2 == 0) {
+      for (int step = 0; step < 32; ++step) v = std::fma(v, 0.5f, 0.25f);
+    } else {
+      for (int step = 0; step < 32; ++step) v = (v + 1.0f) / (2.0f + std::fabs(v));
+    }
+    y[i] = v;
+  }
+  return {};
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::access_branch_rungs
