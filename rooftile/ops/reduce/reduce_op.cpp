@@ -131,7 +131,7 @@ std::string choose(const AnyArgs& any, const DeviceProperties& device) {
       // An index beside each value is bound by instructions, not by how the bytes come.
       if (is_arg(args.op) || shape.reduced < reduce_plan::kCachedLoadsFromBytes / size)
         return "no_allocate_loads";
-      return runs_here("bulk_ring", device) ? "bulk_ring" : "single_pass";
+      return runs_here("bulk_ring", device) ? "bulk_ring" : "no_allocate_loads";
     case Pattern::rows:
       return shape.reduced <= reduce_plan::kWarpRowBytes / size ? "warp_per_row" : "no_allocate_loads";
     case Pattern::columns:

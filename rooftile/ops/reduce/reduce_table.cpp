@@ -18,10 +18,13 @@ std::string supports_lesson(const ReduceArgs& args, const DeviceProperties&) {
   return "";
 }
 
-std::string supports_all(const ReduceArgs& args, const DeviceProperties&) {
-  return reduce_plan::geometry(args).pattern == Pattern::all
-             ? ""
-             : "reduces all elements of a contiguous tensor only";
+std::string supports_ring(const ReduceArgs& args, const DeviceProperties&) {
+  if (reduce_plan::geometry(args).pattern != Pattern::all)
+    return "reduces all elements of a contiguous tensor only";
+  const bool has_index = args.op == ReduceOp::argmin || args.op == ReduceOp::argmax;
+  return has_index
+             ? "serves operations whose result is a value only: an index beside each is bound by instructions"
+             : "";
 }
 
 std::string supports_rows(const ReduceArgs& args, const DeviceProperties&) {
@@ -48,6 +51,10 @@ std::string supports_columns(const ReduceArgs& args, const DeviceProperties&) {
   if (reduce_plan::geometry(args).pattern != Pattern::columns)
     return "reduces an axis that is not the last only";
   return reduce_plan::serves_column_tiles(args) ? "" : "needs 16-byte aligned rows: see strided_gather";
+}
+
+std::string supports_cpu_lesson(const ReduceArgs& args, const DeviceProperties&) {
+  return args.in.dtype == DType::f32 ? "" : "a lesson rung: serves f32 only";
 }
 
 // One block per output at least: a whole large tensor by a single block would take forever and shows nothing.
@@ -108,8 +115,9 @@ std::vector<RungRow> cpu_rungs() {
        .idea = "One loop, one accumulator: the definition, and what a sum costs when every addition waits "
                "for the one "
                "before.",
-       .change = "the start of the CPU climb; floats accumulate in a wider type, or a long chain would round "
-                 "off its result",
+       .change = "the start of the CPU climb; floats accumulate in double, or a long chain would round off "
+                 "its result",
+       .supports = erase<ReduceArgs>(&supports_cpu_lesson),
        .launch = ROOFTILE_CPU_LAUNCHES(reduce, ReduceArgs, serial)},
       {.id = "pairwise",
        .kind = RungKind::cpu,
@@ -117,6 +125,7 @@ std::vector<RungRow> cpu_rungs() {
            "A tree of halves keeps every addition between numbers of like size: single precision suffices.",
        .change = "log2 n additions deep in place of n, in the accumulator that the GPU uses",
        .source = "Higham, The Accuracy of Floating Point Summation (1993)",
+       .supports = erase<ReduceArgs>(&supports_cpu_lesson),
        .launch = ROOFTILE_CPU_LAUNCHES(reduce, ReduceArgs, pairwise)},
       {.id = "threaded",
        .kind = RungKind::cpu,
@@ -207,9 +216,9 @@ std::vector<RungRow> full_rungs() {
        .idea = "The block that finishes last, found by a counter, reduces the partial results: one launch, "
                "and still a "
                "fixed order of additions.",
-       .change = "a ticket and two fences in place of the second launch; every operation and dtype",
+       .change = "a ticket and two fences in place of the second launch",
        .source = "CUDA sample threadFenceReduction",
-       .supports = erase<ReduceArgs>(&supports_all),
+       .supports = erase<ReduceArgs>(&supports_lesson),
        .workspace = erase<ReduceArgs>(&rows_workspace),
        .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, single_pass),
        .expects = vector_loads()},
@@ -218,7 +227,8 @@ std::vector<RungRow> full_rungs() {
                "fill the "
                "GPU.",
        .change =
-           "ld.global.nc.L1::no_allocate; rows of a matrix as well, each finished by the last of its blocks",
+           "ld.global.nc.L1::no_allocate; every operation and dtype, and rows of a matrix as well, each finished by the "
+           "last of its blocks",
        .source = "PTX ISA, ld",
        .supports = erase<ReduceArgs>(&supports_rows),
        .workspace = erase<ReduceArgs>(&rows_workspace),
@@ -265,7 +275,7 @@ std::vector<RungRow> full_rungs() {
                  "next are issued",
        .source = "PTX ISA, cp.async.bulk",
        .arch = {.minimum = 90, .exact = true},
-       .supports = erase<ReduceArgs>(&supports_all),
+       .supports = erase<ReduceArgs>(&supports_ring),
        .workspace = erase<ReduceArgs>(&ring_workspace),
        .launch = ROOFTILE_GPU_LAUNCHES(reduce, ReduceArgs, bulk_ring),
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.01}}},

@@ -14,7 +14,7 @@ namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 
 Status single_pass(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
                    const Workspace& workspace) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
+  return dispatch_lesson(args, [&]<class Reduction>(const Reduction& reduction) {
     const std::int64_t n = args.in.numel();
     return launch_reduce_rows<LoadPolicy::cached>(reduction, stream, device,
                                                   static_cast<const typename Reduction::In*>(args.in.data), 1,

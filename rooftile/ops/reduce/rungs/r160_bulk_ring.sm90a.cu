@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kBlock, reduce_plan::kResidentBlocks)
 
 Status bulk_ring(StreamRef stream, const DeviceProperties& device, const ReduceArgs& args,
                  const Workspace& workspace) {
-  return dispatch_reduction(args, [&]<class Reduction>(const Reduction& reduction) {
+  return dispatch_values(args, [&]<class Reduction>(const Reduction& reduction) {
     using In = typename Reduction::In;
     const std::int64_t n = args.in.numel();
     const std::int64_t blocks = reduce_plan::ring_blocks(n * static_cast<std::int64_t>(sizeof(In)), device);
