@@ -11,8 +11,8 @@ namespace rooftile {
 template <class... Ts>
 struct DTypes {};
 
-// What a rung of many dtypes is compiled for: all of them; but in the checked build, whose instrumented kernels
-// tell nothing new of each further type, a part that goes through every path of the kernel.
+// What a rung of many dtypes is compiled for: all of them; but in the checked build, whose instrumented
+// kernels tell nothing new of each further type, a part that goes through every path of the kernel.
 #if defined(ROOFTILE_SIM_CHECKED)
 template <class All, class Checked>
 using CompiledDTypes = Checked;

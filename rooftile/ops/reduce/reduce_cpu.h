@@ -37,8 +37,8 @@ struct Dimensions {
 void gather(void* to, const void* from, std::size_t element_bytes, const Dimensions& dimensions,
             std::int64_t first, std::int64_t count);
 
-// The elements that meet in one output, by their index along the reduction. The loops over them are compiled for
-// contiguous elements alone: others are gathered first, a few KiB at a time.
+// The elements that meet in one output, by their index along the reduction. The loops over them are compiled
+// for contiguous elements alone: others are gathered first, a few KiB at a time.
 template <class T>
 class Elements {
  public:
@@ -103,7 +103,8 @@ auto reduce_serial(const Reduction& reduction, typename Reduction::Acc acc, cons
   return acc;
 }
 
-// The lesson rungs of the CPU serve f32. reduce_run(reduction, elements, count) gives an output's accumulator.
+// The lesson rungs of the CPU serve f32. reduce_run(reduction, elements, count) gives an output's
+// accumulator.
 template <Precision kPrecision, class ReduceRun>
 Status reduce_outputs(const ReduceArgs& args, ReduceRun reduce_run) {
   const Layout layout = layout_of(args);

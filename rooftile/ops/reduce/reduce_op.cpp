@@ -129,7 +129,8 @@ std::string choose(const AnyArgs& any, const DeviceProperties& device) {
     case Pattern::all:
       if (reduce_plan::serves_single_wave(args, device)) return "single_wave";
       // An index beside each value is bound by instructions, not by how the bytes come.
-      if (is_arg(args.op) || shape.reduced < reduce_plan::kCachedLoadsFromBytes / size)
+      if (is_arg(args.op) ||
+          shape.reduced * size < reduce_plan::ring_from_bytes(args.op, size_of(args.in.dtype)))
         return "no_allocate_loads";
       return runs_here("bulk_ring", device) ? "bulk_ring" : "no_allocate_loads";
     case Pattern::rows:

@@ -227,8 +227,8 @@ std::vector<RungRow> full_rungs() {
                "fill the "
                "GPU.",
        .change =
-           "ld.global.nc.L1::no_allocate; every operation and dtype, and rows of a matrix as well, each finished by the "
-           "last of its blocks",
+           "ld.global.nc.L1::no_allocate; every operation and dtype; rows of a matrix, each finished by its "
+           "last block",
        .source = "PTX ISA, ld",
        .supports = erase<ReduceArgs>(&supports_rows),
        .workspace = erase<ReduceArgs>(&rows_workspace),

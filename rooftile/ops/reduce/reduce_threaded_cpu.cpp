@@ -41,7 +41,8 @@ constexpr std::int64_t kGrain = std::int64_t{16} * 1024;
 // Partial results of one output, on the caller's stack.
 constexpr std::int64_t kMostParts = 256;
 
-// body(first, last) over parts of 0 ... count, several at a time; one instantiation of TBB's machinery for all.
+// body(first, last) over parts of 0 ... count, several at a time; one instantiation of TBB's machinery for
+// all.
 class Body {
  public:
   template <class F>

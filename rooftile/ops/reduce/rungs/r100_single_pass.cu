@@ -1,12 +1,11 @@
 // The last block finishes.
 //
 // Idea       every block writes its partial result and takes a ticket; the block with the last ticket
-// combines the
-//            partial results, always in the same order.
-// Change     a ticket and two fences in place of the second launch; every operation and dtype.
-// Limits     all elements of a contiguous tensor; one run at a time per workspace (the tickets are part of
-// it). Bottleneck DRAM for large inputs; one launch and one round trip for small ones. Source     CUDA sample
-// threadFenceReduction.
+//            combines the partial results, always in the same order.
+// Change     a ticket and two fences in place of the second launch.
+// Limits     sum and max of f32, all elements; one run at a time per workspace (the tickets are part of it).
+// Bottleneck DRAM for large inputs; one launch and one round trip for small ones.
+// Source     CUDA sample threadFenceReduction.
 #include "rooftile/ops/reduce/reduce_rows.h"
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
