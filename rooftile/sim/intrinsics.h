@@ -33,6 +33,11 @@ inline unsigned long long __brevll(unsigned long long a) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(a))) << 32 |
          __brev(static_cast<unsigned>(a >> 32));
 }
+// The larger of each 16-bit half.
+inline unsigned __vmaxu2(unsigned a, unsigned b) {
+  const unsigned upper = (a >> 16 > b >> 16 ? a : b) & 0xffff0000u;
+  return upper | ((a & 0xffffu) > (b & 0xffffu) ? a & 0xffffu : b & 0xffffu);
+}
 // Byte i of the result is the byte of y:x that nibble i of the selector names; bit 3 of a nibble replicates
 // the sign.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {

@@ -63,7 +63,7 @@ TEST_F(LaunchPlans, NeedNoMemory) {
 TEST_F(LaunchPlans, TakeTheDtypesKernel) {
   CaseRequest request;
   request.dtype = DType::bf16;
-  const Result<LaunchPlan> found = plan("reduce", "single_pass", request);
+  const Result<LaunchPlan> found = plan("reduce", "no_allocate_loads", request);
   ASSERT_TRUE(found.ok()) << found.status().message();
   EXPECT_NE(found->launches.at(0).kernel.find("Sum<__nv_bfloat16>>("), std::string::npos)
       << found->launches.at(0).kernel;

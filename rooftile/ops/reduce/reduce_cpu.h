@@ -33,23 +33,31 @@ struct Dimensions {
   }
 };
 
-// The elements that meet in one output, by their index along the reduction.
+// Copies elements first ... first + count of `from`, as the dimensions say, side by side to `to`.
+void gather(void* to, const void* from, std::size_t element_bytes, const Dimensions& dimensions,
+            std::int64_t first, std::int64_t count);
+
+// The elements that meet in one output, by their index along the reduction. The loops over them are compiled
+// for contiguous elements alone: others are gathered first, a few KiB at a time.
 template <class T>
-struct Contiguous {
-  const T* data;
-  T operator[](std::int64_t i) const { return data[i]; }
-};
-template <class T>
-struct Strided {
-  const T* data;
-  std::int64_t stride;
-  T operator[](std::int64_t i) const { return data[i * stride]; }
-};
-template <class T>
-struct Gathered {
-  const T* data;
-  const Dimensions* dimensions;
-  T operator[](std::int64_t i) const { return data[dimensions->offset(i)]; }
+class Elements {
+ public:
+  static constexpr std::int64_t kChunk = 1024;
+  using Buffer = std::array<T, kChunk>;
+
+  Elements(const T* data, const Dimensions& dimensions) : data_(data), dimensions_(&dimensions) {}
+
+  // `count` of them from `first` on, at most kChunk where they are not contiguous.
+  const T* chunk(std::int64_t first, std::int64_t count, Buffer& buffer) const {
+    if (contiguous()) return data_ + first;
+    gather(buffer.data(), data_, sizeof(T), *dimensions_, first, count);
+    return buffer.data();
+  }
+  [[nodiscard]] bool contiguous() const { return dimensions_->rank == 1 && dimensions_->strides[0] == 1; }
+
+ private:
+  const T* data_;
+  const Dimensions* dimensions_;
 };
 
 struct Layout {
@@ -75,13 +83,9 @@ inline Layout layout_of(const ReduceArgs& args) {
   return layout;
 }
 
-// Calls reduce_run(elements) with the simplest form that describes output o.
-template <class T, class ReduceRun>
-auto with_elements(const ReduceArgs& args, const Layout& layout, std::int64_t o, ReduceRun reduce_run) {
-  const T* first = static_cast<const T*>(args.in.data) + layout.kept.offset(o);
-  if (layout.reduced.rank != 1) return reduce_run(Gathered<T>{first, &layout.reduced});
-  if (layout.reduced.strides[0] == 1) return reduce_run(Contiguous<T>{first});
-  return reduce_run(Strided<T>{first, layout.reduced.strides[0]});
+template <class T>
+Elements<T> elements_of(const ReduceArgs& args, const Layout& layout, std::int64_t output) {
+  return {static_cast<const T*>(args.in.data) + layout.kept.offset(output), layout.reduced};
 }
 
 template <class Reduction>
@@ -91,22 +95,23 @@ void store(const Reduction& reduction, const ReduceArgs& args, std::int64_t o, t
   reduction.store(out, args.out.dtype, acc, count);
 }
 
-template <class Reduction, class Elements>
-auto reduce_serial(const Reduction& reduction, const Elements& x, std::int64_t first, std::int64_t last) {
-  auto acc = Reduction::identity();
-  for (std::int64_t i = first; i < last; ++i) acc = reduction.take(acc, x[i], i);
+// Elements x[0] ... x[count - 1], the first of which has the index `first`, one after the other.
+template <class Reduction, class T>
+auto reduce_serial(const Reduction& reduction, typename Reduction::Acc acc, const T* x, std::int64_t first,
+                   std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) acc = reduction.take(acc, x[i], first + i);
   return acc;
 }
 
-// Every output by itself: reduce_run(reduction, elements, count) gives its accumulator.
+// The lesson rungs of the CPU serve f32. reduce_run(reduction, elements, count) gives an output's
+// accumulator.
 template <Precision kPrecision, class ReduceRun>
 Status reduce_outputs(const ReduceArgs& args, ReduceRun reduce_run) {
   const Layout layout = layout_of(args);
-  return dispatch<kPrecision>(args, [&]<class T>(const auto& reduction) -> Status {
+  return dispatch_op<float, kPrecision>(args, [&](const auto& reduction) -> Status {
     for (std::int64_t o = 0; o < layout.outputs; ++o) {
-      const auto acc = with_elements<T>(
-          args, layout, o, [&](const auto& x) { return reduce_run(reduction, x, layout.count); });
-      store(reduction, args, o, acc, layout.count);
+      store(reduction, args, o, reduce_run(reduction, elements_of<float>(args, layout, o), layout.count),
+            layout.count);
     }
     return {};
   });

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "rooftile/core/dtype.h"
+#include "rooftile/device/dispatch.h"
 #include "rooftile/ops/reduce/reduce.h"
 
 namespace rooftile::cpu::reduce_rungs {
@@ -26,13 +27,11 @@ auto number(T x) {
 template <class T>
 using Number = decltype(number(T{}));
 
-// What a rung accumulates float sums in: the precision of the GPU; double at least; or wider than the
-// elements, which is long double for f64.
-enum class Precision { same, at_least_double, wider };
+// What a rung accumulates float sums in: the precision of the GPU, or double.
+enum class Precision { same, at_least_double };
 template <class T, Precision kPrecision>
-using FloatAcc = std::conditional_t<std::is_same_v<T, double>,
-                                    std::conditional_t<kPrecision == Precision::wider, long double, double>,
-                                    std::conditional_t<kPrecision == Precision::same, float, double>>;
+using FloatAcc =
+    std::conditional_t<kPrecision == Precision::same && !std::is_same_v<T, double>, float, double>;
 
 template <class T, Precision kPrecision>
 struct HostSum {
@@ -58,12 +57,8 @@ struct HostSum {
         return;
       }
     }
-    if constexpr (std::is_same_v<Acc, long double>) {
-      store_from_double(out, dtype, static_cast<double>(mean ? acc / static_cast<long double>(count) : acc));
-    } else {
-      const double value = static_cast<double>(acc);
-      store_from_double(out, dtype, mean ? value / static_cast<double>(count) : value);
-    }
+    const double value = static_cast<double>(acc);
+    store_from_double(out, dtype, mean ? value / static_cast<double>(count) : value);
   }
 };
 
@@ -115,55 +110,33 @@ struct HostArg {
   void store(void* out, DType, Acc acc, std::int64_t) const { *static_cast<std::int64_t*>(out) = acc.index; }
 };
 
-// Calls body.operator()<T>(reduction) for the arguments' op and dtype.
+// Calls body(reduction) for the arguments' op.
 template <class T, Precision kPrecision, class Body>
-Status dispatch_op(const ReduceArgs& args, Body& body) {
+Status dispatch_op(const ReduceArgs& args, Body&& body) {
   switch (args.op) {
     case ReduceOp::sum:
-      return body.template operator()<T>(HostSum<T, kPrecision>{.mean = false});
     case ReduceOp::mean:
-      return body.template operator()<T>(HostSum<T, kPrecision>{.mean = true});
+      return body(HostSum<T, kPrecision>{.mean = args.op == ReduceOp::mean});
     case ReduceOp::min:
-      return body.template operator()<T>(HostExtreme<T, false>{});
+      return body(HostExtreme<T, false>{});
     case ReduceOp::max:
-      return body.template operator()<T>(HostExtreme<T, true>{});
+      return body(HostExtreme<T, true>{});
     case ReduceOp::argmin:
-      return body.template operator()<T>(HostArg<T>{.largest = false});
     case ReduceOp::argmax:
-      return body.template operator()<T>(HostArg<T>{.largest = true});
+      return body(HostArg<T>{.largest = args.op == ReduceOp::argmax});
   }
   return internal_error("an unknown ReduceOp");
 }
+
+// Calls body.operator()<T>(reduction) for the arguments' op and dtype.
 template <Precision kPrecision, class Body>
 Status dispatch(const ReduceArgs& args, Body body) {
-  switch (args.in.dtype) {
-    case DType::f64:
-      return dispatch_op<double, kPrecision>(args, body);
-    case DType::f32:
-      return dispatch_op<float, kPrecision>(args, body);
-    case DType::f16:
-      return dispatch_op<Float16, kPrecision>(args, body);
-    case DType::bf16:
-      return dispatch_op<BFloat16, kPrecision>(args, body);
-    case DType::i8:
-      return dispatch_op<std::int8_t, kPrecision>(args, body);
-    case DType::i16:
-      return dispatch_op<std::int16_t, kPrecision>(args, body);
-    case DType::i32:
-      return dispatch_op<std::int32_t, kPrecision>(args, body);
-    case DType::i64:
-      return dispatch_op<std::int64_t, kPrecision>(args, body);
-    case DType::u8:
-      return dispatch_op<std::uint8_t, kPrecision>(args, body);
-    case DType::u16:
-      return dispatch_op<std::uint16_t, kPrecision>(args, body);
-    case DType::u32:
-      return dispatch_op<std::uint32_t, kPrecision>(args, body);
-    case DType::u64:
-      return dispatch_op<std::uint64_t, kPrecision>(args, body);
-    default:
-      return unsupported("not a dtype of reduce");
-  }
+  using All = DTypes<double, float, Float16, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                     std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+  return rooftile::dispatch(All{}, args.in.dtype, [&]<class T>() -> Status {
+    return dispatch_op<T, kPrecision>(
+        args, [&](const auto& reduction) -> Status { return body.template operator()<T>(reduction); });
+  });
 }
 
 }  // namespace rooftile::cpu::reduce_rungs

@@ -108,9 +108,10 @@ std::string_view choose(const ReduceArgs& args, const DeviceProperties& device) 
     case Pattern::all:
       if (reduce_plan::serves_single_wave(args, device)) return "single_wave";
       // An index beside each value is bound by instructions, not by how the bytes come.
-      if (is_arg(args.op) || shape.reduced < reduce_plan::kCachedLoadsFromBytes / size)
+      if (is_arg(args.op) ||
+          shape.reduced * size < reduce_plan::ring_from_bytes(args.op, size_of(args.in.dtype)))
         return "no_allocate_loads";
-      return runs_here("bulk_ring", device) ? "bulk_ring" : "single_pass";
+      return runs_here("bulk_ring", device) ? "bulk_ring" : "no_allocate_loads";
     case Pattern::rows:
       return shape.reduced <= reduce_plan::kWarpRowBytes / size ? "warp_per_row" : "no_allocate_loads";
     case Pattern::columns:

@@ -18,10 +18,13 @@ std::string_view supports_lesson(const ReduceArgs& args, const DeviceProperties&
   return "";
 }
 
-std::string_view supports_all(const ReduceArgs& args, const DeviceProperties&) {
-  return reduce_plan::geometry(args).pattern == Pattern::all
-             ? ""
-             : "reduces all elements of a contiguous tensor only";
+std::string_view supports_ring(const ReduceArgs& args, const DeviceProperties&) {
+  if (reduce_plan::geometry(args).pattern != Pattern::all)
+    return "reduces all elements of a contiguous tensor only";
+  const bool has_index = args.op == ReduceOp::argmin || args.op == ReduceOp::argmax;
+  return has_index
+             ? "serves operations whose result is a value only: an index beside each is bound by instructions"
+             : "";
 }
 
 std::string_view supports_rows(const ReduceArgs& args, const DeviceProperties&) {
@@ -48,6 +51,10 @@ std::string_view supports_columns(const ReduceArgs& args, const DeviceProperties
   if (reduce_plan::geometry(args).pattern != Pattern::columns)
     return "reduces an axis that is not the last only";
   return reduce_plan::serves_column_tiles(args) ? "" : "needs 16-byte aligned rows: see strided_gather";
+}
+
+std::string_view supports_cpu_lesson(const ReduceArgs& args, const DeviceProperties&) {
+  return args.in.dtype == DType::f32 ? "" : "a lesson rung: serves f32 only";
 }
 
 // One block per output at least: a whole large tensor by a single block would take forever and shows nothing.
@@ -110,13 +117,15 @@ std::vector<Rung<ReduceArgs>> cpu_rungs() {
        .idea = "One loop, one accumulator: the definition, and what a sum costs when every addition waits "
                "for the one "
                "before.",
-       .change = "the start of the CPU climb; floats accumulate in a wider type, or a long chain would round "
-                 "off its result"},
+       .change = "the start of the CPU climb; floats accumulate in double, or a long chain would round off "
+                 "its result",
+       .supports = supports_cpu_lesson},
       {.rung = reduce_rungs::pairwise,
        .idea =
            "A tree of halves keeps every addition between numbers of like size: single precision suffices.",
        .change = "log2 n additions deep in place of n, in the accumulator that the GPU uses",
-       .source = "Higham, The Accuracy of Floating Point Summation (1993)"},
+       .source = "Higham, The Accuracy of Floating Point Summation (1993)",
+       .supports = supports_cpu_lesson},
       {.rung = reduce_rungs::threaded,
        .idea =
            "Independent accumulators break the chain of additions, and every core reduces a part of its own.",
@@ -195,9 +204,9 @@ std::vector<Rung<ReduceArgs>> full_rungs() {
        .idea = "The block that finishes last, found by a counter, reduces the partial results: one launch, "
                "and still a "
                "fixed order of additions.",
-       .change = "a ticket and two fences in place of the second launch; every operation and dtype",
+       .change = "a ticket and two fences in place of the second launch",
        .source = "CUDA sample threadFenceReduction",
-       .supports = supports_all,
+       .supports = supports_lesson,
        .plan = plan_rows,
        .expects = vector_loads()},
       {.rung = reduce_rungs::no_allocate_loads,
@@ -205,7 +214,8 @@ std::vector<Rung<ReduceArgs>> full_rungs() {
                "fill the "
                "GPU.",
        .change =
-           "ld.global.nc.L1::no_allocate; rows of a matrix as well, each finished by the last of its blocks",
+           "ld.global.nc.L1::no_allocate; every operation and dtype; rows of a matrix, each finished by its "
+           "last block",
        .source = "PTX ISA, ld",
        .supports = supports_rows,
        .plan = plan_rows,
@@ -246,7 +256,7 @@ std::vector<Rung<ReduceArgs>> full_rungs() {
                  "before the "
                  "next are issued",
        .source = "PTX ISA, cp.async.bulk",
-       .supports = supports_all,
+       .supports = supports_ring,
        .plan = plan_ring,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.01}}},
   };

@@ -270,8 +270,7 @@ TEST_P(TransposeTest, RefusesWhatItDoesNotServe) {
 
   EXPECT_EQ(rule(view(0, Extents{8, 4}), view(512, Extents{8, 4})),
             "out must have the shape of in with rows and columns exchanged, [4,8]");
-  EXPECT_EQ(rule(view(0, Extents{8}), view(512, Extents{8})),
-            "in must have at least 2 dimensions");
+  EXPECT_EQ(rule(view(0, Extents{8}), view(512, Extents{8})), "in must have at least 2 dimensions");
   EXPECT_EQ(rule(square, view(512, Extents{8, 8}, DType::i32)), "out must have the dtype of in, f32");
   EXPECT_EQ(rule(square, view(8, Extents{8, 8})), overlap);
   EXPECT_EQ(rule(view(0, Extents{8, 4}), view(0, Extents{4, 8})), overlap);

@@ -4,13 +4,17 @@
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 namespace {
 
-template <class Reduction, class Elements>
-auto reduce_pairwise(const Reduction& reduction, const Elements& x, std::int64_t first, std::int64_t last) {
+template <class Reduction>
+auto reduce_pairwise(const Reduction& reduction, const Elements<float>& x, std::int64_t first,
+                     std::int64_t count) -> typename Reduction::Acc {
   constexpr std::int64_t kLeaf = 64;
-  if (last - first <= kLeaf) return reduce_serial(reduction, x, first, last);
-  const std::int64_t middle = first + (last - first) / 2;
-  return reduction.combine(reduce_pairwise(reduction, x, first, middle),
-                           reduce_pairwise(reduction, x, middle, last));
+  if (count <= kLeaf) {
+    Elements<float>::Buffer buffer;
+    return reduce_serial(reduction, reduction.identity(), x.chunk(first, count, buffer), first, count);
+  }
+  const std::int64_t half = count / 2;
+  return reduction.combine(reduce_pairwise(reduction, x, first, half),
+                           reduce_pairwise(reduction, x, first + half, count - half));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // The textbook tree.
 //
 // Idea       a tree in shared memory; in step s the threads whose index is a multiple of 2s add their
-// neighbour at
-//            distance s.
+//            neighbour at distance s.
 // Limits     sum and max of f32; one element per thread, so n/256 blocks and a pass per factor of 256.
 // Bottleneck the modulo leaves 16, 8, 4 ... active lanes scattered over every warp: all 8 warps run all 8
-// steps. Source     Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 1.
+//            steps.
+// Source     Harris, "Optimizing Parallel Reduction in CUDA" (2007), kernel 1.
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {

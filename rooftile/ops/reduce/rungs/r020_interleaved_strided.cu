@@ -2,8 +2,11 @@
 //
 // Idea       the same pairs as before, but taken by threads 0, 1, 2 ...: the active threads fill whole warps.
 // Change     the pair's place is computed from the thread, `2 * stride * thread`, in place of testing the
-// thread. Limits     sum and max of f32; one element per thread. Bottleneck neighbouring lanes are 2 * stride
-// words apart: bank conflicts, 2-way in the first step up to 16-way. Source     Harris 2007, kernel 2.
+//            thread.
+// Limits     sum and max of f32; one element per thread.
+// Bottleneck neighbouring lanes are 2 * stride words apart: bank conflicts, 2-way in the first step up to
+//            16-way.
+// Source     Harris 2007, kernel 2.
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {

@@ -1,8 +1,7 @@
 // Neighbours read neighbours.
 //
 // Idea       in step s the first s threads add the element at distance s: lanes of a warp touch neighbouring
-// words,
-//            so no two meet in a bank.
+//            words, so no two meet in a bank.
 // Change     the stride halves in place of doubling.
 // Limits     sum and max of f32; one element per thread.
 // Bottleneck half of the threads are idle after the load, and a barrier ends each of the 8 steps.

@@ -1,8 +1,7 @@
 // Work before the tree.
 //
 // Idea       a resident grid strides over the input; a thread adds all its elements in a register and enters
-// the tree
-//            once.
+//            the tree once.
 // Change     a loop over the grid's stride in place of two elements; the cost of the tree is spread over it.
 // Limits     sum and max of f32; two launches.
 // Bottleneck one 4-byte load in flight per thread: latency, not bandwidth.

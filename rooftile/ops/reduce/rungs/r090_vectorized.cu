@@ -1,12 +1,10 @@
 // Enough bytes in flight.
 //
 // Idea       16-byte loads, eight of them independent per thread before the first addition, by a grid that
-// fills
-//            every SM once and strides over the input.
+//            fills every SM once and strides over the input.
 // Change     128 bytes requested per thread, against 4.
 // Limits     sum and max of f32; two launches. A head in front of a 16-byte boundary and a tail behind the
-// last are
-//            read one by one.
+//            last are read one by one.
 // Bottleneck DRAM for large inputs; the second launch for small ones.
 // Source     Little's law: 4.8 TB/s * ~0.8 us of latency = 3.8 MB, or 29 KB per SM, must be on the way.
 #include "rooftile/ops/reduce/reduce_rows.h"

@@ -1,9 +1,12 @@
 // What is read once need not be kept.
 //
 // Idea       loads that leave L1 alone (ld.global.nc.L1::no_allocate), by as many blocks per row as fill the
-// GPU. Change     the load; and rows of a matrix, each finished by the last of its own blocks. Limits rows of
-// contiguous elements: the last axis, or all elements as a single row. Bottleneck DRAM. From about half a GiB
-// on the plain loads are faster again (see the README). Source     PTX ISA, ld.global.nc.L1::no_allocate.
+//            GPU.
+// Change     the load; every operation and dtype; and rows of a matrix, each finished by the last of its own
+//            blocks.
+// Limits     rows of contiguous elements: the last axis, or all elements as a single row.
+// Bottleneck DRAM.
+// Source     PTX ISA, ld.global.nc.L1::no_allocate.
 #include "rooftile/ops/reduce/reduce_rows.h"
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 

@@ -1,15 +1,13 @@
 // Small inputs pay for the code.
 //
 // Idea       at most one block per SM, each with its whole share in flight at once; straight-line code; one
-// warp
-//            finishes the block, and the last of these warps the grid.
+//            warp finishes the block, and the last of these warps the grid.
 // Change     no loop over tiles and no head in front of a 16-byte boundary: the instructions of a cold kernel
-// come
-//            from DRAM, 128 bytes at a time, and no other work hides that. 1024 threads in place of 512 ask
-//            for the same bytes by half the blocks: fewer tickets, fewer partial results.
+//            come from DRAM, 128 bytes at a time, and no other work hides that. 1024 threads in place of 512
+//            ask for the same bytes by half the blocks: fewer tickets, fewer partial results.
 // Limits     all elements of a contiguous, 16-byte aligned tensor of at most 128 KiB per SM (64 KiB for
-// comparisons). Bottleneck latency: launch, one round trip to DRAM, one ticket, one read of the partial
-// results.
+//            comparisons).
+// Bottleneck latency: launch, one round trip to DRAM, one ticket, one read of the partial results.
 #include "rooftile/device/block.h"
 #include "rooftile/device/last_block.h"
 #include "rooftile/ops/reduce/rungs/reduce_device.h"

@@ -1,8 +1,10 @@
 // Short rows need no block.
 //
 // Idea       a warp takes a row: eight 16-byte loads per lane in flight, one butterfly, no shared memory, no
-// barrier. Change     a warp in place of a block per row. Limits     rows of contiguous elements; meant for
-// rows up to a few KiB. Bottleneck DRAM; for rows under 512 bytes, the idle lanes.
+//            barrier.
+// Change     a warp in place of a block per row.
+// Limits     rows of contiguous elements; meant for rows up to a few KiB.
+// Bottleneck DRAM; for rows under 512 bytes, the idle lanes.
 #include "rooftile/ops/reduce/reduce_rows.h"
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 

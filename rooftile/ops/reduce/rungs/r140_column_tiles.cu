@@ -1,11 +1,10 @@
 // The reduced axis is not the contiguous one.
 //
 // Idea       lanes stand side by side along the contiguous axis, one 16-byte vector each, and walk along the
-// reduced
-//            axis: every access is coalesced, and a thread has an accumulator per column of its vector.
+//            reduced axis: every access is coalesced, and a thread has an accumulator per column of its
+//            vector.
 // Change     the tree is over the 8 warps of a block at the end; the reduced axis is split over blocks where
-// there are
-//            too few columns to fill the GPU, and the last block of a column tile finishes it.
+//            there are too few columns to fill the GPU, and the last block of a column tile finishes it.
 // Limits     in[outer][reduced][inner] without gaps, inner a multiple of the vector, in aligned to 16 bytes.
 // Bottleneck DRAM.
 #include "rooftile/ops/reduce/reduce_rows.h"

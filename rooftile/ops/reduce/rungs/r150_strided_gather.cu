@@ -1,8 +1,8 @@
 // Any strides.
 //
 // Idea       addresses are computed from the index, one element at a time. Where there are many outputs a
-// thread takes
-//            one each, so that neighbouring threads read neighbouring columns; else a block does.
+//            thread takes one each, so that neighbouring threads read neighbouring columns; else a block
+//            does.
 // Change     serves what no other rung does: gaps, permuted and zero strides, rows that no vector fits.
 // Limits     two integer divisions per dimension and element.
 // Bottleneck the index arithmetic, then 4-byte loads.
@@ -40,12 +40,16 @@ __device__ __forceinline__ typename Reduction::Acc gather(const Reduction& reduc
                                                           std::int64_t n, std::int64_t step) {
   constexpr int kChain = 64;
   auto acc = reduction.identity();
+  const std::int64_t stride = step * reduced.strides[0];  // of a single dimension: no product per element
+  std::int64_t at = reduced.offset(first);
   for (std::int64_t r = first; r < n;) {
     auto chains = reduction.identity();
     for (int j = 0; j < kChain && r < n; ++j) {
       auto chain = reduction.identity();
-      for (int i = 0; i < kChain && r < n; ++i, r += step) {
-        chain = reduction.take(chain, g_first[reduced.offset(r)], r);
+      for (int i = 0; i < kChain && r < n; ++i) {
+        chain = reduction.take(chain, g_first[at], r);
+        r += step;
+        at = reduced.rank == 1 ? at + stride : reduced.offset(r);
       }
       chains = reduction.combine(chains, chain);
     }

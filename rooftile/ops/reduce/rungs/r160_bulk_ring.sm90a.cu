@@ -1,12 +1,11 @@
 // The copy engine keeps the bytes in flight.
 //
 // Idea       one thread asks for 32 KiB at a time by a bulk copy into a ring of shared memory; the others
-// wait at a
-//            barrier until their bytes are there.
+//            wait at a barrier until their bytes are there.
 // Change     192 KiB per SM on the way at every moment, by two instructions per 64 KiB, where a thread's
-// loads
-//            (rung 90) drain before the next eight are issued.
-// Limits     sm_90a; all elements of a contiguous tensor. Small inputs pay for filling the ring.
+//            loads (no_allocate_loads) drain before the next eight are issued.
+// Limits     sm_90a; all elements of a contiguous tensor; no argmin, no argmax. Small inputs pay for filling
+//            the ring.
 // Bottleneck DRAM.
 // Source     PTX ISA, cp.async.bulk and mbarrier.
 #include "rooftile/device/sm90a/bulk_copy.h"
@@ -43,7 +42,7 @@ __device__ __forceinline__ void take_stage(const Reduction& reduction,
   }
 }
 
-// Block b takes stages b, b + grid, ... of the vectors behind the first 16-byte boundary; block 0 the
+// Block b takes stages b, b + grid, ... of the vectors behind the first line of 128 bytes; block 0 the
 // elements in front of it and behind the last vector. Dynamic shared memory: the ring.
 template <class Reduction>
 __global__ void __launch_bounds__(kBlock, reduce_plan::kResidentBlocks)
@@ -60,7 +59,7 @@ __global__ void __launch_bounds__(kBlock, reduce_plan::kResidentBlocks)
   const auto thread = static_cast<int>(threadIdx.x);
   const auto combine = [&](Acc a, Acc b) { return reduction.combine(a, b); };
 
-  const std::int64_t head = elements_to_alignment(g_in, n);
+  const std::int64_t head = elements_to_line(g_in, n);
   const std::int64_t vectors = (n - head) / kElements;
   const auto* g_vectors = reinterpret_cast<const uint4*>(g_in + head);
   if (thread == 0) {
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(kBlock, reduce_plan::kResidentBlocks)
 }  // namespace
 
 Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
-  return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) {
+  return dispatch_values(call.args, [&]<class Reduction>(const Reduction& reduction) {
     using In = typename Reduction::In;
     const std::int64_t n = call.args.in.numel();
     const std::int64_t blocks =

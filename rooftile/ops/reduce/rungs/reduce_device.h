@@ -8,38 +8,70 @@
 #include "rooftile/device/dispatch.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/ops/reduce/reduce.h"
-#include "rooftile/ops/reduce/reduce_functor.h"
 #include "rooftile/ops/reduce/reduce_plan.h"
+#include "rooftile/ops/reduce/rungs/reductions.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 
 // Calls body(reduction). The lesson rungs: sum and max of f32, where an element is its own accumulator.
 template <class Body>
 Status dispatch_lesson(const ReduceArgs& args, Body&& body) {
-  return args.op == ReduceOp::max ? body(Extreme<float, true>{}) : body(Sum<float>{});
+  return args.op == ReduceOp::max ? body(Extreme<float>{}) : body(Sum<float>{});
 }
 
-// Every operation on every dtype.
+// The pattern that every element is read through (reductions.h).
+inline std::uint64_t flip_of(ReduceOp op, DType in) {
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  const std::size_t bits = 8 * size_of(in);
+  const std::uint64_t sign = kOnes / (kOnes >> (64 - bits)) << (bits - 1);  // of each element in 64 bits
+  const bool smallest = op == ReduceOp::min || op == ReduceOp::argmin;
+  if (is_float(in)) return smallest ? sign : 0;
+  const std::uint64_t to_unsigned = is_signed(in) ? sign : 0;
+  return smallest ? ~to_unsigned : to_unsigned;
+}
+
+// The element type that a dtype is compiled as.
+inline DType element_of(DType dtype) {
+  switch (dtype) {
+    case DType::i8:
+      return DType::u8;
+    case DType::i16:
+      return DType::u16;
+    case DType::i32:
+      return DType::u32;
+    case DType::i64:
+      return DType::u64;
+    default:
+      return dtype;
+  }
+}
+
+// Calls body.operator()<In>() for every dtype. The checked build: one type per size up to 4 bytes, and floats
+// of both kinds.
+template <class Body>
+Status dispatch_elements(const ReduceArgs& args, Body&& body) {
+  using All =
+      DTypes<double, float, __half, __nv_bfloat16, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+  using Checked = DTypes<float, __half, std::uint8_t, std::uint32_t>;
+  return dispatch(CompiledDTypes<All, Checked>{}, element_of(args.in.dtype), body);
+}
+
+// Calls body(reduction) for the operations whose result is a value: all but argmin and argmax.
+template <class Body>
+Status dispatch_values(const ReduceArgs& args, Body&& body) {
+  const std::uint64_t flip = flip_of(args.op, args.in.dtype);
+  return dispatch_elements(args, [&]<class In>() -> Status {
+    const bool sums = args.op == ReduceOp::sum || args.op == ReduceOp::mean;
+    return sums ? body(Sum<In>{flip}) : body(Extreme<In>{flip});
+  });
+}
+
+// Every operation.
 template <class Body>
 Status dispatch_reduction(const ReduceArgs& args, Body&& body) {
-  using All = DTypes<double, float, __half, __nv_bfloat16, std::int8_t, std::int16_t, std::int32_t,
-                     std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-  return dispatch(All{}, args.in.dtype, [&]<class In>() -> Status {
-    switch (args.op) {
-      case ReduceOp::sum:
-      case ReduceOp::mean:
-        return body(Sum<In>{});
-      case ReduceOp::min:
-        return body(Extreme<In, false>{});
-      case ReduceOp::max:
-        return body(Extreme<In, true>{});
-      case ReduceOp::argmin:
-        return body(ArgExtreme<In>{.smallest = true});
-      case ReduceOp::argmax:
-        return body(ArgExtreme<In>{.smallest = false});
-    }
-    return internal_error("an unknown ReduceOp");
-  });
+  if (args.op != ReduceOp::argmin && args.op != ReduceOp::argmax) return dispatch_values(args, body);
+  const std::uint64_t flip = flip_of(args.op, args.in.dtype);
+  return dispatch_elements(args, [&]<class In>() -> Status { return body(ArgExtreme<In>{flip}); });
 }
 
 inline ReduceOutput make_output(const ReduceArgs& args, std::int64_t count) {
