@@ -1,5 +1,6 @@
 #include "rooftile/ops/transpose/transpose_table.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "rooftile/ops/transpose/rungs.h"
@@ -46,6 +47,15 @@ std::string supports_tensor_maps(const TransposeArgs& args, const DeviceProperti
     reason = "needs rows aligned to 16 bytes and one leading dimension at most: see element_tiles";
   }
   return reason;
+}
+
+std::string supports_shifted(const TransposeArgs& args, const DeviceProperties& device) {
+  if (geometry(args).item_bytes > 8)
+    return "serves items of up to 8 bytes: larger ones are aligned anyway, see tma";
+  if (geometry(args).item_bytes < 4 && std::abs(geometry(args).in_row) < 2 * transpose_plan::kVectorBytes) {
+    return "needs rows of in that lie 32 bytes apart: see element_tiles";
+  }
+  return supports_rows(args, device);
 }
 
 std::string supports_few_rows(const TransposeArgs& args, const DeviceProperties& device) {
@@ -175,6 +185,15 @@ std::vector<RungRow> tile_rungs() {
        .supports = erase<TransposeArgs>(&supports_rows),
        .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, element_tiles),
        .expects = conflict_free()},
+      {.id = "shifted_tiles",
+       .idea = "Aligned vectors cover a misaligned row; shifts in registers and pieces of out that start at "
+               "boundaries of their own leave aligned accesses alone.",
+       .change =
+           "16 bytes per store, and per load of small items, in place of an item; a few rows are read twice",
+       .source = "CUDA C++ Programming Guide, __funnelshift_r; PTX ISA, prmt",
+       .supports = erase<TransposeArgs>(&supports_shifted),
+       .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, shifted_tiles),
+       .expects = {{"shared_load_conflict_degree", 1, 1.1}, {"bytes_moved_over_needed", 1, 1.2}}},
   };
 }
 
@@ -235,7 +254,8 @@ std::string transpose_choose(const AnyArgs& any, const DeviceProperties& device)
   if (serves(&supports_few_rows) && g.m <= g.n) return "few_rows";
   if (serves(&supports_few_columns) && g.n <= g.m) return "few_columns";
   if (device.compute_capability == 90 && serves(&supports_tensor_maps)) return "tma";
-  return serves(&supports_vector_rows) ? "swizzled" : "element_tiles";
+  if (serves(&supports_vector_rows)) return "swizzled";
+  return serves(&supports_shifted) ? "shifted_tiles" : "element_tiles";
 }
 
 }  // namespace rooftile
