@@ -193,7 +193,9 @@ std::vector<RungRow> tile_rungs() {
        .source = "CUDA C++ Programming Guide, __funnelshift_r; PTX ISA, prmt",
        .supports = erase<TransposeArgs>(&supports_shifted),
        .launch = ROOFTILE_GPU_LAUNCHES(transpose, TransposeArgs, shifted_tiles),
-       .expects = {{"shared_load_conflict_degree", 1, 1.1}, {"bytes_moved_over_needed", 1, 1.2}}},
+       .expects = {{"shared_load_conflict_degree", 1, 1},
+                   {"shared_store_conflict_degree", 1, 1},
+                   {"bytes_moved_over_needed", 1, 1.05}}},
   };
 }
 
