@@ -47,6 +47,9 @@ void add_edges(std::vector<Case>& cases, DType dtype) {
       // Rows of whole vectors: one, a tile's and its neighbours'.
       matrix_of(vector, vector), matrix_of(9 * vector, 7 * vector), matrix_of(16 * vector, 16 * vector),
       matrix_of(17 * vector, 33 * vector),
+      // Odd rows around the edges of a shifted tile, with whole tiles between them.
+      matrix_of(241, 129), matrix_of(255, 257), matrix_of(383, 259), matrix_of(121, 131),
+      batch_of(3, 123, 66),
       // Rows of in begin within a burst of DRAM, rows of out do not: blocks in the other order.
       matrix_of(320, 328),
       // Long and short.
@@ -100,6 +103,13 @@ void add_large(std::vector<Case>& cases) {
                              .dtype = DType::f64,
                              .tier = CaseTier::full,
                              .packed = true}));
+  // Odd rows: large tiles of bytes, few tiles, many matrices.
+  for (const DType dtype : kSizes) {
+    for (const Shape& shape : {matrix_of(8191, 4097), matrix_of(5003, 6997), batch_of(40, 713, 701)}) {
+      cases.push_back(make_case({.shape = shape, .dtype = dtype, .offset = 1, .tier = CaseTier::full}));
+    }
+  }
+  cases.push_back(make_case({.shape = matrix_of(16383, 16385), .dtype = DType::u8, .tier = CaseTier::full}));
   cases.push_back(make_case({.shape = matrix_of(4097, 8191), .tier = CaseTier::full}));
   cases.push_back(make_case({.shape = batch_of(4096, 64, 64), .tier = CaseTier::full}));
   // Beyond 32-bit indices: tiles, and a few long rows.

@@ -1,5 +1,6 @@
 #include "rooftile/ops/transpose/transpose_table.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "rooftile/ops/transpose/rungs.h"
@@ -46,6 +47,15 @@ std::string_view supports_tensor_maps(const TransposeArgs& args, const DevicePro
     reason = "needs rows aligned to 16 bytes and one leading dimension at most: see element_tiles";
   }
   return reason;
+}
+
+std::string_view supports_shifted(const TransposeArgs& args, const DeviceProperties& device) {
+  if (geometry(args).item_bytes > 8)
+    return "serves items of up to 8 bytes: larger ones are aligned anyway, see tma";
+  if (geometry(args).item_bytes < 4 && std::abs(geometry(args).in_row) < 2 * transpose_plan::kVectorBytes) {
+    return "needs rows of in that lie 32 bytes apart: see element_tiles";
+  }
+  return supports_rows(args, device);
 }
 
 std::string_view supports_few_rows(const TransposeArgs& args, const DeviceProperties& device) {
@@ -165,6 +175,16 @@ std::vector<Rung<TransposeArgs>> tile_rungs() {
        .change = "no vectors, hence no alignment; padding in place of the exclusive or",
        .supports = supports_rows,
        .expects = conflict_free()},
+      {.rung = transpose_rungs::shifted_tiles,
+       .idea = "Aligned vectors cover a misaligned row; shifts in registers and pieces of out that start at "
+               "boundaries of their own leave aligned accesses alone.",
+       .change =
+           "16 bytes per store, and per load of small items, in place of an item; a few rows are read twice",
+       .source = "CUDA C++ Programming Guide, __funnelshift_r; PTX ISA, prmt",
+       .supports = supports_shifted,
+       .expects = {{"shared_load_conflict_degree", 1, 1},
+                   {"shared_store_conflict_degree", 1, 1},
+                   {"bytes_moved_over_needed", 1, 1.05}}},
   };
 }
 
@@ -220,7 +240,8 @@ std::string_view transpose_choose(const TransposeArgs& args, const DevicePropert
   if (serves(&supports_few_rows) && g.m <= g.n) return "few_rows";
   if (serves(&supports_few_columns) && g.n <= g.m) return "few_columns";
   if (device.compute_capability == 90 && serves(&supports_tensor_maps)) return "tma";
-  return serves(&supports_vector_rows) ? "swizzled" : "element_tiles";
+  if (serves(&supports_vector_rows)) return "swizzled";
+  return serves(&supports_shifted) ? "shifted_tiles" : "element_tiles";
 }
 
 }  // namespace rooftile
