@@ -179,7 +179,8 @@ int run(Session& session, const ProfileCommand& call) {
       fmt::print("skipped {}/{}: {}\n", skip.operator_name, skip.rung, skip.reason);
   }
   if (!call.json.empty()) {
-    const std::string text = lab::profiles_json(outcome->profiles, outcome->skipped, session.command_line);
+    const std::string text =
+        lab::profiles_json(outcome->profiles, outcome->skipped, session.command_line, call.simulated_case);
     if (const Status status = write_text(call.json, text); !status.ok()) return report(status);
   }
   return outcome->failure.ok() ? kDone : report(outcome->failure);

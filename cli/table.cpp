@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "rooftile/lab/base/build_info.h"
 #include "rooftile/lab/base/write_file.h"
 #include "rooftile/lab/ladder/record_table.h"
 #include "rooftile/lab/profile/sim_calibration.h"
@@ -39,12 +38,11 @@ Result<std::string> read_readme(const fs::path& path, const std::string& name) {
 }
 
 // The simulated SM against the profiles of a GPU.
-Result<Section> calibration_section(const TableCommand& call,
-                                    const std::vector<lab::OperatorDigest>& digests) {
+Result<Section> calibration_section(const TableCommand& call) {
   ROOFTILE_TRY_ASSIGN(const std::vector<lab::RecordedProfile> profiles, lab::read_profiles(call.root));
   ROOFTILE_TRY_ASSIGN(const std::string text, read_text((fs::path(call.root) / kExplanations).string()));
   ROOFTILE_TRY_ASSIGN(const std::vector<lab::Explanation> explanations, lab::parse_explanations(text));
-  lab::SimCalibration calibration = lab::sim_calibration(profiles, explanations, digests);
+  lab::SimCalibration calibration = lab::sim_calibration(profiles, explanations);
   return Section{"calibration", kCalibration, std::move(calibration.markdown),
                  std::move(calibration.problems)};
 }
@@ -72,20 +70,17 @@ Result<std::vector<Section>> sections(const Session& session, const TableCommand
 
   std::vector<Section> all;
   for (const OperatorDescriptor* op : operators) {
-    all.push_back({op->name, readme_of(call.root, op->name),
-                   lab::operator_tables(records, op->name, lab::source_digest(op->name))});
+    all.push_back({op->name, readme_of(call.root, op->name), lab::operator_tables(records, op->name)});
   }
   // What is of all operators stands where its marker does.
-  std::vector<lab::OperatorDigest> digests;
-  for (const OperatorDescriptor* op : session.registry.operators()) {
-    digests.push_back({op->name, std::string(lab::source_digest(op->name))});
-  }
+  std::vector<std::string> names;
+  for (const OperatorDescriptor* op : session.registry.operators()) names.push_back(op->name);
   const Result<std::string> readme = read_readme(fs::path(call.root) / "README.md", "README.md");
   if (readme.ok() && readme->find("<!-- generated: summary -->") != std::string::npos) {
-    all.push_back({"summary", "README.md", lab::summary_table(records, digests)});
+    all.push_back({"summary", "README.md", lab::summary_table(records, names)});
   }
   if (fs::exists(fs::path(call.root) / kCalibration)) {
-    ROOFTILE_TRY_ASSIGN(Section section, calibration_section(call, digests));
+    ROOFTILE_TRY_ASSIGN(Section section, calibration_section(call));
     all.push_back(std::move(section));
   }
   return all;
@@ -129,7 +124,7 @@ void add_table(CLI::App& app, Session& session) {
       ->type_name("DIR");
   command->add_flag("--check", call->check, "write nothing; exit code 1 where a README differs");
   command->footer(
-      "Prints the files that it wrote. A table whose record was made from other sources is marked as stale.\n"
+      "Prints the files that it wrote. Rows that were measured from other sources are named as stale.\n"
       "Examples:\n"
       "  rooftile table\n"
       "  rooftile table reduce --root ~/rooftile\n"

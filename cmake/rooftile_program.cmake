@@ -65,7 +65,9 @@ string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/base/build_info.cpp PROPERTIES
   COMPILE_DEFINITIONS "ROOFTILE_COMPILER_FLAGS=\"${CMAKE_CXX_FLAGS_${build_type}}\""
   COMPILE_OPTIONS "-include;${build_info_dir}/rooftile_build_commit.inc"
-  OBJECT_DEPENDS "${build_info_dir}/rooftile_build_info.inc;${build_info_dir}/rooftile_build_commit.inc")
+  OBJECT_DEPENDS ${build_info_dir}/rooftile_build_commit.inc)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/base/source_parts.cpp PROPERTIES
+  OBJECT_DEPENDS ${build_info_dir}/rooftile_build_info.inc)
 
 # `inspect` compiles a rung's source as the release build does, whatever this build is.
 list(JOIN rooftile_kernel_options " " kernel_flags)

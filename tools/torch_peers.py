@@ -14,6 +14,9 @@ import os
 import statistics
 import sys
 
+# Raised when a change makes the same call show another time: rows of another version are stale (docs/records.md).
+MEASURING_VERSION = 1
+
 DTYPES = {  # bits are moved: unsigned and 8-bit floats travel as integers of their size
     "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "f8e4m3": "uint8", "f8e5m2": "uint8",
     "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "int16", "u32": "int32",
@@ -84,6 +87,26 @@ def time_interleaved(torch, launches, rounds):
     return samples
 
 
+def holds_a_list_of_objects(value):
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return any((isinstance(value, list) and isinstance(member, dict)) or holds_a_list_of_objects(member)
+               for member in members)  # fmt: skip
+
+
+def record_layout(value, indent=""):
+    """A row a line, as rooftile/lab/base/record_layout.h writes records."""
+    if not holds_a_list_of_objects(value):
+        return json.dumps(value)
+    inner = indent + " "
+    if isinstance(value, dict):
+        members = [f"{json.dumps(key)}: {record_layout(member, inner)}" for key, member in value.items()]
+    else:
+        members = [record_layout(member, inner) for member in value]
+    text = ",\n".join(inner + member for member in members)
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    return f"{brackets[0]}\n{text}\n{indent}{brackets[1]}" + ("\n" if indent == "" else "")
+
+
 def read_results(path, operator):
     """The results of other cases, where the file is there."""
     try:
@@ -134,6 +157,7 @@ def main():
         "rows": [{
             "rung": "torch", "kind": "peer", "status": "ok", "verified": True,
             "reason": f"torch {torch.__version__}, another process",
+            "sources": {"peer": str(MEASURING_VERSION)},
             "time_us": {"median": statistics.median(samples), "n": len(samples),
                         "samples": [float(f"{sample:.4g}") for sample in samples]},
         }],
@@ -145,8 +169,7 @@ def main():
     }
     partial = f"{arguments.json}.partial"
     with open(partial, "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
+        file.write(record_layout(record))
     os.replace(partial, arguments.json)
     median = statistics.median(samples)
     print(f"torch {arguments.operator} {arguments.shape} {arguments.dtype}: {median:.2f} us,"

@@ -74,7 +74,7 @@ TEST_F(RecordTable, ATablePerCase) {
   ASSERT_TRUE(records.ok()) << records.status().message();
   ASSERT_EQ(records->size(), 2u);
   EXPECT_EQ(records->front().path, "results/h200/a.json");
-  const std::string text = operator_tables(*records, "fake", records->front().source_digest);
+  const std::string text = operator_tables(*records, "fake");
   EXPECT_LT(text.find("n=4096, f32, mode=plain"), text.find("n=1024, f32, mode=plain")) << text;
   EXPECT_NE(text.find("| **vectorized** | 12.50 us | 3210 | 0.987 | 1.042 faster |"), std::string::npos)
       << text;
@@ -82,25 +82,25 @@ TEST_F(RecordTable, ATablePerCase) {
   EXPECT_NE(text.find("cluster, tma (skipped: needs sm_90a)"), std::string::npos) << text;
   EXPECT_NE(text.find("`rooftile ladder fake --shape n=1024`"), std::string::npos) << text;
   EXPECT_EQ(text.find("Stale"), std::string::npos) << text;
-  const std::string summary = summary_table(*records, {{"fake", records->front().source_digest}});
+  const std::string summary = summary_table(*records, {"fake"});
   EXPECT_NE(summary.find("| vectorized | 12.50 us | 0.987 | 1.042 faster (cub) |"), std::string::npos)
       << summary;
 }
 
 TEST_F(RecordTable, ARecordOfOtherSourcesIsStaleAndGivesWayToAFreshOne) {
   std::string old = ladder_json(made_up_report(1024), "old");
-  for (std::size_t at = 0; (at = old.find("\"source_digest\": \"unknown\"", at)) != std::string::npos;) {
-    old.replace(at, 26, "\"source_digest\": \"0123\"");
-  }
+  const std::string_view kernel = "\"kernel\": \"unknown\"";
+  ASSERT_NE(old.find(kernel), std::string::npos);
+  old.replace(old.find(kernel), kernel.size(), "\"kernel\": \"0123456789ab\"");
   write("z.json", old);
   Result<std::vector<Record>> records = read_records(root_.string());
   ASSERT_TRUE(records.ok());
-  EXPECT_NE(operator_tables(*records, "fake", "unknown").find("*Stale: "), std::string::npos);
-  EXPECT_NE(summary_table(*records, {{"fake", "unknown"}}).find("(stale)"), std::string::npos);
+  EXPECT_NE(operator_tables(*records, "fake").find("stand here: vectorized (kernel).*"), std::string::npos);
+  EXPECT_NE(summary_table(*records, {"fake"}).find("(stale)"), std::string::npos);
   write("a.json", ladder_json(made_up_report(1024), "new"));
   records = read_records(root_.string());
   ASSERT_TRUE(records.ok());
-  const std::string text = operator_tables(*records, "fake", "unknown");
+  const std::string text = operator_tables(*records, "fake");
   EXPECT_EQ(text.find("Stale"), std::string::npos) << text;
   EXPECT_EQ(text.find("`old`"), std::string::npos) << text;
 }
@@ -110,8 +110,8 @@ TEST_F(RecordTable, NoRecordSaysSo) {
   const Result<std::vector<Record>> records = read_records(root_.string());
   ASSERT_TRUE(records.ok()) << records.status().message();
   EXPECT_TRUE(records->empty());
-  EXPECT_EQ(operator_tables(*records, "fake", "x").find("No record yet"), 0u);
-  EXPECT_EQ(summary_table(*records, {{"fake", "x"}}), "No record yet.\n");
+  EXPECT_EQ(operator_tables(*records, "fake").find("No record yet"), 0u);
+  EXPECT_EQ(summary_table(*records, {"fake"}), "No record yet.\n");
 }
 
 TEST_F(RecordTable, ABrokenRecordIsNamed) {

@@ -90,7 +90,7 @@ TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaOne) {
   for (const Json& row : result["rows"]) {
     for (const char* key :
          {"rung", "kind", "device", "chosen", "status", "reason", "verified", "error", "time_us", "gbps",
-          "tflops", "bound_fraction", "peer", "ratio_to_peer", "verdict"}) {
+          "tflops", "bound_fraction", "peer", "ratio_to_peer", "verdict", "sources"}) {
       EXPECT_TRUE(row.contains(key)) << key;
     }
     EXPECT_EQ(row["time_us"].is_null(), row["status"] != "ok") << row.dump();

@@ -130,17 +130,18 @@ TEST(ProfileRecord, OtherTextsAreNoRecords) {
   }
 }
 
-std::vector<OperatorDigest> digests() { return {{"fake", made_up_record()[0].source_digest}}; }
+// Of an operator that no build knows.
+constexpr SourceEntry kOtherSources[] = {{"fake", "vectorized", "kernel", "0123456789ab"}};
 
 TEST(SimCalibration, ADeviationWantsAnExplanation) {
-  const SimCalibration silent = sim_calibration(made_up_record(), {}, digests());
+  const SimCalibration silent = sim_calibration(made_up_record(), {});
   ASSERT_EQ(silent.problems.size(), 1u);
   EXPECT_EQ(silent.problems[0],
             "fake/vectorized shared_load_wavefronts is off by -10.0 %, and nobody explains it");
 
   const std::vector<Explanation> explanations = {
       {"fake/vectorized", {"shared_load_wavefronts"}, "two loads in one"}};
-  const SimCalibration explained = sim_calibration(made_up_record(), explanations, digests());
+  const SimCalibration explained = sim_calibration(made_up_record(), explanations);
   EXPECT_TRUE(explained.problems.empty()) << explained.problems[0];
   EXPECT_NE(explained.markdown.find(
                 "3 counters of 1 rungs: 1 are equal to the last digit, 1 more differ by at most "
@@ -151,16 +152,15 @@ TEST(SimCalibration, ADeviationWantsAnExplanation) {
   EXPECT_NE(explained.markdown.find("two loads in one"), std::string::npos);
   EXPECT_NE(explained.markdown.find("**1000 (-10.0 %)**"), std::string::npos);
   EXPECT_EQ(explained.markdown.find("stale"), std::string::npos);
-  EXPECT_NE(sim_calibration(made_up_record(), explanations, {{"fake", "another"}}).markdown.find("stale"),
+  EXPECT_NE(sim_calibration(made_up_record(), explanations, kOtherSources)
+                .markdown.find("; *stale, measured from other sources: vectorized*"),
             std::string::npos);
 }
 
 TEST(SimCalibration, AnExplanationWantsADeviation) {
-  const SimCalibration idle =
-      sim_calibration(made_up_record(),
-                      {{"fake/vectorized", {"shared_load_wavefronts", "global_store_sectors"}, "why"},
-                       {"fake/none", {"x"}, "why"}},
-                      digests());
+  const SimCalibration idle = sim_calibration(
+      made_up_record(), {{"fake/vectorized", {"shared_load_wavefronts", "global_store_sectors"}, "why"},
+                         {"fake/none", {"x"}, "why"}});
   ASSERT_EQ(idle.problems.size(), 2u);
   EXPECT_EQ(idle.problems[0], "fake/vectorized global_store_sectors is explained, but agrees: drop it");
   EXPECT_EQ(idle.problems[1], "fake/none x is explained, but agrees: drop it");
@@ -169,12 +169,12 @@ TEST(SimCalibration, AnExplanationWantsADeviation) {
 TEST(SimCalibration, WhatOnlyTheSimulatorSawIsOff) {
   std::vector<RecordedProfile> record = made_up_record();
   record[0].counters = {{"global_atomic_sectors", 0.0, 5.0}};
-  EXPECT_EQ(sim_calibration(record, {}, digests()).problems.size(), 1u);
+  EXPECT_EQ(sim_calibration(record, {}).problems.size(), 1u);
   const std::vector<Explanation> explained = {
       {"fake/vectorized", {"global_atomic_sectors"}, "of no address"}};
-  EXPECT_TRUE(sim_calibration(record, explained, digests()).problems.empty());
+  EXPECT_TRUE(sim_calibration(record, explained).problems.empty());
   record[0].counters = {{"global_atomic_sectors", {}, 5.0}};
-  EXPECT_TRUE(sim_calibration(record, {}, digests()).problems.empty()) << "the GPU has no such counter";
+  EXPECT_TRUE(sim_calibration(record, {}).problems.empty()) << "the GPU has no such counter";
 }
 
 TEST(SimCalibration, ExplanationsAreLines) {

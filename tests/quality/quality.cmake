@@ -39,7 +39,9 @@ target_compile_options(rooftile_kernel_header_checks PRIVATE -Wno-unknown-pragma
 
 rooftile_add_script_test(quality.layers COMMAND ${PROJECT_SOURCE_DIR}/tools/check_layers)
 rooftile_add_script_test(quality.layers_can_fail COMMAND ${tests_dir}/quality/layers_can_fail)
-rooftile_add_script_test(quality.source_digest COMMAND ${tests_dir}/quality/source_digest_test)
+rooftile_add_script_test(quality.stale COMMAND ${tests_dir}/quality/stale_test)
+# Whoever changed the measuring code has decided what that means for the records.
+rooftile_add_script_test(quality.timing_version COMMAND ${PROJECT_SOURCE_DIR}/tools/check_timing_version)
 rooftile_add_script_test(quality.rt COMMAND ${tests_dir}/quality/rt_test)
 rooftile_add_script_test(quality.device_record COMMAND ${tests_dir}/quality/device_record_test)
 # No rung stands on a wrapper that no GPU has tested.

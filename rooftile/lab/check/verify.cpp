@@ -183,6 +183,7 @@ class Verifier {
     for (const Candidate& candidate :
          candidates(op, registry_.peers(op.name), options_.rungs, problem->args(), problem->properties())) {
       if (candidate.unsupported.empty()) {
+        report_.candidates.emplace(op.name, candidate.id);
         add(check_candidate(candidate, *problem));
       } else {
         add(result_for(op, candidate.id, c, device, CheckStatus::skipped, candidate.unsupported));

@@ -10,8 +10,10 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rooftile/core/registry.h"
@@ -54,6 +56,7 @@ struct VerifyReport {
   int cases = 0;  // candidate x case x device: passed + failed + skipped
   int passed = 0;
   int failed = 0;
+  std::set<std::pair<std::string, std::string>> candidates;  // operator and rung or peer: what was checked
   std::vector<CheckResult> skipped;
   std::vector<CheckResult> failures;
 };

@@ -10,6 +10,8 @@
 
 #include "rooftile/lab/base/build_info.h"
 #include "rooftile/lab/base/machine.h"
+#include "rooftile/lab/base/record_layout.h"
+#include "rooftile/lab/ladder/row_sources.h"
 
 namespace rooftile::lab {
 namespace {
@@ -28,7 +30,9 @@ Json rounded(double value) {
 }
 
 // Messages may quote what a user typed: bytes that are not UTF-8 are replaced, never fatal.
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const Json& json) {
+  return record_layout(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 Json param_json(const ParamValue& value) {
   return std::visit([](const auto& v) { return Json(v); }, plain_value(value));
@@ -105,7 +109,13 @@ Json accesses_json(const AccessSummary& accesses) {
           {"shuffles", accesses.shuffles}};
 }
 
-Json row_json(const LadderRow& row, Device device) {
+Json sources_json(const SourceParts& sources) {
+  Json json = Json::object();
+  for (const SourcePart& source : sources) json[source.part] = source.digest;
+  return json;
+}
+
+Json row_json(std::string_view operator_name, const LadderRow& row, Device device) {
   Json json = {{"rung", row.rung},
                {"kind", row.kind},
                {"device", to_string(device)},
@@ -121,7 +131,8 @@ Json row_json(const LadderRow& row, Device device) {
                {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
                {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
                {"ratio_to_peer", ratio_json(row)},
-               {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)}};
+               {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)},
+               {"sources", sources_json(row_sources(operator_name, row))}};
   if (row.accesses) json["accesses"] = accesses_json(*row.accesses);
   return json;
 }
@@ -210,14 +221,15 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
   Json results = Json::array();
   for (const LadderResult& result : report.results) {
     Json rows = Json::array();
-    for (const LadderRow& row : result.rows) rows.push_back(row_json(row, result.device));
+    for (const LadderRow& row : result.rows) {
+      rows.push_back(row_json(report.operator_name, row, result.device));
+    }
     // The origin stands with each case, because a record may hold the cases of several runs (ladder_merge.h).
     results.push_back({{"case", case_json(result)},
                        {"device", to_string(result.device)},
                        {"mode", to_string(report.mode)},
                        {"command", command},
                        {"commit", commit_text()},
-                       {"source_digest", source_digest(report.operator_name)},
                        {"rows", rows},
                        {"sm_clock_mhz", sm_clock_json(result.sm_clock)},
                        {"notes", result.notes}});
@@ -238,12 +250,19 @@ std::string verify_json(const VerifyReport& report, const std::string& command) 
     failures.push_back(
         {{"id", check.id}, {"device", check.device}, {"reason", check.reason}, {"repro", check.repro}});
   }
+  Json sources = Json::array();
+  for (const auto& [op, name] : report.candidates) {
+    Json json = {{"id", op + "/" + name}};
+    json.update(sources_json(verified_sources(op, name)));
+    sources.push_back(json);
+  }
   std::string devices;
   for (const Device device : report.devices) devices += (devices.empty() ? "" : ",") + to_string(device);
   return dump({{"schema", kSchema},
                {"device", devices},
                {"command", command},
                {"commit", commit_text()},
+               {"sources", sources},
                {"cases", report.cases},
                {"passed", report.passed},
                {"failed", report.failed},
@@ -268,7 +287,7 @@ std::string verdict_trial_json(const VerdictTrial& trial, const std::string& com
                {"machine", machine_json(describe_machine(trial.device))},
                {"command", command},
                {"commit", commit_text()},
-               {"source_digest", source_digest(trial.operator_name)},
+               {"sources", sources_json(rung_sources(trial.operator_name, trial.rung))},
                {"mode", to_string(trial.mode)},
                {"a", plain_case_json(trial.a)},
                {"b", plain_case_json(trial.b)},

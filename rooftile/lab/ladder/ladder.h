@@ -34,6 +34,7 @@ struct LadderRow {
   std::string idea;
   bool chosen = false;
   bool other_process = false;  // a peer that a program of its own measured (peer_rows.h)
+  std::string other_source;    // the digest of that program
   bool simulated = false;      // executed and verified by the simulated SM: no time
   RowStatus status = RowStatus::ok;
   std::string reason;

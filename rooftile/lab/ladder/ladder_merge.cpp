@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rooftile/core/device.h"
+#include "rooftile/lab/base/record_layout.h"
 #include "rooftile/lab/time/statistics.h"
 
 namespace rooftile::lab {
@@ -87,6 +88,8 @@ Result<LadderRow> read_peer(const Json& json, TimeMode mode) {
   row.kind = "peer";
   row.reason = text("reason");
   row.other_process = true;
+  const Json sources = json.value("sources", Json());
+  if (sources.is_object() && sources.value("peer", Json()).is_string()) row.other_source = sources["peer"];
   row.verified = json.value("verified", Json()) == true;
   if (row.rung.empty()) return not_a_record("a peer has no name");
   if (json.value("time_us", Json()).is_null()) {
@@ -131,9 +134,7 @@ Result<std::string> merge_ladders(std::string_view kept, std::string_view fresh)
     if (!result.contains("machine") && old["machine"] != merged["machine"])
       result["machine"] = old["machine"];
     // Where the record is older than results that say so themselves.
-    for (const char* source : {"commit", "source_digest"}) {
-      if (!result.contains(source) && old.contains(source)) result[source] = old[source];
-    }
+    if (!result.contains("commit") && old.contains("commit")) result["commit"] = old["commit"];
   }
   for (Json& result : added) {
     const auto at = std::find_if(results.begin(), results.end(), [&result](const Json& other) {
@@ -145,7 +146,7 @@ Result<std::string> merge_ladders(std::string_view kept, std::string_view fresh)
       *at = std::move(result);
   }
   merged["results"] = std::move(results);
-  return merged.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return record_layout(merged.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 Result<int> add_peer_rows(LadderReport& report, std::string_view text) {

@@ -14,7 +14,7 @@ namespace rooftile::lab {
 
 // `kept` with the results of `fresh` in it: one of the same case, device and mode takes the old one's place,
 // the others follow. Machine, command, commit and digest of the file are those of `fresh`; every result has
-// its own, and names its machine where that was another. An error where `kept` is no record of this operator.
+// its own command and commit, every row its sources, and names its machine where that was another. An error where `kept` is no record of this operator.
 [[nodiscard]] Result<std::string> merge_ladders(std::string_view kept, std::string_view fresh);
 
 // Adds the peers of a record to the results of the same case and mode, marked as measured in another process:

@@ -59,6 +59,9 @@ RecordRow read_row(const Json& json) {
   row.peer = text_of(json, "peer");
   row.ratio = number_of(object_of(json, "ratio_to_peer"), "median");
   row.verdict = text_of(json, "verdict");
+  for (const auto& [part, digest] : object_of(json, "sources").items()) {
+    if (digest.is_string()) row.sources.push_back({part, digest.get<std::string>()});
+  }
   return row;
 }
 
@@ -79,7 +82,8 @@ bool is_result(const Json& json) {
 }
 
 // The records of one file; none where it is another command's.
-Status read_file(const fs::path& file, const std::string& name, std::vector<Record>& records) {
+Status read_file(const fs::path& file, const std::string& name, SourceTable present,
+                 std::vector<Record>& records) {
   std::ostringstream text;
   text << std::ifstream(file, std::ios::binary).rdbuf();
   const Json json = Json::parse(text.str(), nullptr, false);
@@ -100,12 +104,13 @@ Status read_file(const fs::path& file, const std::string& name, std::vector<Reco
     record.case_name = case_name(result["case"]);
     record.commit = text_of(result, "commit");
     record.command = text_of(result, "command");
-    record.source_digest = text_of(result, "source_digest");
     record.read_bytes = number_of(result["case"], "read_bytes");
     record.write_bytes = number_of(result["case"], "write_bytes");
     for (const Json& row : result["rows"]) {
       if (row.is_object()) record.rows.push_back(read_row(row));
     }
+    for (RecordRow& row : record.rows)
+      row.stale = stale_parts(row.sources, record.operator_name, row.rung, row.peer, present);
     record.mode = text_of(result, "mode");
     record.machine = text_of(machine, text_of(result, "device").starts_with("cuda") ? "gpu" : "cpu");
     // What only the simulator ran has no time to show.
@@ -128,7 +133,20 @@ std::string cell(std::string text) {
   return safe;
 }
 
-bool stale(const Record& record, std::string_view digest) { return record.source_digest != digest; }
+bool stale(const Record& record) {
+  return std::any_of(record.rows.begin(), record.rows.end(),
+                     [](const RecordRow& row) { return !row.stale.empty(); });
+}
+
+// "naive (kernel), tma (kernel, plan)"
+std::string stale_rows(const Record& record) {
+  std::string text;
+  for (const RecordRow& row : record.rows) {
+    if (row.stale.empty()) continue;
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", row.rung, fmt::join(row.stale, ", "));
+  }
+  return text;
+}
 
 std::string peer_of(const Record& record) {
   for (const RecordRow& row : record.rows) {
@@ -170,14 +188,14 @@ std::string absent_rows(const Record& record) {
   return text;
 }
 
-std::string record_table(const Record& record, std::string_view digest) {
+std::string record_table(const Record& record) {
   std::string text =
       fmt::format("**{}** on {}: {}, {} read, {} written; `{}`, commit {}\n\n", cell(record.case_name),
                   cell(record.machine), record.mode, format_bytes(record.read_bytes),
                   format_bytes(record.write_bytes), record.command, record.commit.substr(0, 12));
-  if (stale(record, digest)) {
-    text += fmt::format("*Stale: measured from other sources (digest {}) than those that stand here.*\n\n",
-                        record.source_digest);
+  if (stale(record)) {
+    text += fmt::format("*Stale, measured from other sources than those that stand here: {}.*\n\n",
+                        stale_rows(record));
   }
   const std::string peer = peer_of(record);
   text += fmt::format("| rung | time | GB/s | of bound |{}\n|---|--:|--:|--:|{}\n",
@@ -192,8 +210,8 @@ std::string record_table(const Record& record, std::string_view digest) {
 
 // Records of the operator in the order of the tables. Of two records of one case in one mode on one machine
 // the one of the present sources counts, then the later path.
-std::vector<const Record*> choose_records(const std::vector<Record>& records, std::string_view operator_name,
-                                          std::string_view digest) {
+std::vector<const Record*> choose_records(const std::vector<Record>& records,
+                                          std::string_view operator_name) {
   std::vector<const Record*> chosen;
   for (const Record& record : records) {
     if (record.operator_name != operator_name) continue;
@@ -203,7 +221,7 @@ std::vector<const Record*> choose_records(const std::vector<Record>& records, st
     });
     if (at == chosen.end()) {
       chosen.push_back(&record);
-    } else if (!stale(record, digest) || stale(**at, digest)) {
+    } else if (!stale(record) || stale(**at)) {
       *at = &record;
     }
   }
@@ -216,7 +234,7 @@ std::vector<const Record*> choose_records(const std::vector<Record>& records, st
 
 }  // namespace
 
-Result<std::vector<Record>> read_records(const std::string& root) {
+Result<std::vector<Record>> read_records(const std::string& root, SourceTable present) {
   std::vector<fs::path> files;
   std::error_code error;
   const fs::path results = fs::path(root) / "results";
@@ -229,16 +247,15 @@ Result<std::vector<Record>> read_records(const std::string& root) {
   std::sort(files.begin(), files.end());
   std::vector<Record> records;
   for (const fs::path& file : files) {
-    ROOFTILE_TRY(read_file(file, file.lexically_relative(root).string(), records));
+    ROOFTILE_TRY(read_file(file, file.lexically_relative(root).string(), present, records));
   }
   return records;
 }
 
-std::string operator_tables(const std::vector<Record>& records, std::string_view operator_name,
-                            std::string_view digest) {
+std::string operator_tables(const std::vector<Record>& records, std::string_view operator_name) {
   std::string text;
-  for (const Record* record : choose_records(records, operator_name, digest)) {
-    text += (text.empty() ? "" : "\n") + record_table(*record, digest);
+  for (const Record* record : choose_records(records, operator_name)) {
+    text += (text.empty() ? "" : "\n") + record_table(*record);
   }
   if (text.empty()) return fmt::format(fmt::runtime(kNoRecord), operator_name);
   return "The rung in bold is the one that the library chooses; of bound: share of the streaming rate of the "
@@ -247,17 +264,17 @@ std::string operator_tables(const std::vector<Record>& records, std::string_view
          text;
 }
 
-std::string summary_table(const std::vector<Record>& records, const std::vector<OperatorDigest>& operators) {
+std::string summary_table(const std::vector<Record>& records, const std::vector<std::string>& operators) {
   std::string text;
-  for (const OperatorDigest& op : operators) {
-    for (const Record* record : choose_records(records, op.name, op.digest)) {
+  for (const std::string& op : operators) {
+    for (const Record* record : choose_records(records, op)) {
       const auto row = std::find_if(record->rows.begin(), record->rows.end(),
                                     [](const RecordRow& r) { return r.chosen && r.timed; });
       if (row == record->rows.end()) continue;
       text += fmt::format(
-          "| [{0}](rooftile/ops/{0}/README.md){1} | {2} | {3}, {4} | {5} | {6}{7} | {8} | {9} |\n", op.name,
-          stale(*record, op.digest) ? " (stale)" : "", cell(record->case_name), cell(record->machine),
-          record->mode, cell(row->rung), time_text(row->median_us), row->steady ? "" : " (insufficient)",
+          "| [{0}](rooftile/ops/{0}/README.md){1} | {2} | {3}, {4} | {5} | {6}{7} | {8} | {9} |\n", op,
+          stale(*record) ? " (stale)" : "", cell(record->case_name), cell(record->machine), record->mode,
+          cell(row->rung), time_text(row->median_us), row->steady ? "" : " (insufficient)",
           row->bound_fraction > 0 ? fmt::format("{:.3f}", row->bound_fraction) : "",
           row->ratio > 0 ? fmt::format("{:.3f} {} ({})", row->ratio, row->verdict, cell(row->peer)) : "");
     }

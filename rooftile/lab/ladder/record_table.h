@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rooftile/core/status.h"
-#include "rooftile/lab/base/build_info.h"
+#include "rooftile/lab/base/source_parts.h"
 
 namespace rooftile::lab {
 
@@ -29,6 +29,8 @@ struct RecordRow {
   std::string peer;
   double ratio = 0;  // 0: none
   std::string verdict;
+  SourceParts sources;
+  std::vector<std::string> stale;  // the parts of them that are not the present ones
 };
 
 // One case of one ladder.
@@ -41,23 +43,22 @@ struct Record {
   std::string mode;
   std::string commit;
   std::string command;
-  std::string source_digest;
   double read_bytes = 0;
   double write_bytes = 0;
   std::vector<RecordRow> rows;
 };
 
-// All ladder records under root/results, by path; records of another kind are passed over. An error names the
-// file that is no JSON, or no record.
-[[nodiscard]] Result<std::vector<Record>> read_records(const std::string& root);
+// All ladder records under root/results, by path; records of another kind are passed over. Rows of other sources
+// than `present` are marked as stale. An error names the file that is no JSON, or no record.
+[[nodiscard]] Result<std::vector<Record>> read_records(const std::string& root,
+                                                       SourceTable present = present_sources());
 
-// The Markdown of an operator: a table for each case, those of sources other than `digest` marked as stale.
-[[nodiscard]] std::string operator_tables(const std::vector<Record>& records, std::string_view operator_name,
-                                          std::string_view digest);
+// The Markdown of an operator: a table for each case; what is stale is named.
+[[nodiscard]] std::string operator_tables(const std::vector<Record>& records, std::string_view operator_name);
 
 // One line per operator and GPU: the chosen rung of its first record.
 [[nodiscard]] std::string summary_table(const std::vector<Record>& records,
-                                        const std::vector<OperatorDigest>& operators);
+                                        const std::vector<std::string>& operators);
 
 // `text` with `generated` between the markers of `name`. An error where the markers are missing, or stand
 // twice.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rooftile/lab/base/build_info.h"
+#include "rooftile/lab/base/record_layout.h"
 
 namespace rooftile::lab {
 namespace {
@@ -20,16 +21,30 @@ std::string commit_text() {
 
 Json known(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json measured_json(const Profile& profile, const std::string& command) {
+// What decides counters: not how times are taken.
+Json sources_json(const Profile& profile) {
+  Json json = Json::object();
+  for (const char* part : {"kernel", "plan", "flags"})
+    json[part] = find_digest(present_sources(), profile.operator_name, profile.rung, part);
+  return json;
+}
+
+bool is_compared(const std::string& metric) {
+  return ("," + counter_metrics() + ",").find("," + metric + ",") != std::string::npos;
+}
+
+Json measured_json(const Profile& profile, const std::string& command, bool compared_only) {
   if (!profile.measured.json.empty()) return Json::parse(profile.measured.json);
   Json json = {{"command", command},
                {"commit", commit_text()},
-               {"source_digest", source_digest(profile.operator_name)},
+               {"sources", sources_json(profile)},
                {"launch", Json::parse(launch_json(profile.measured.launch))}};
   Json kernels = Json::array();
   for (const NcuKernel& kernel : profile.measured.kernels) {
     Json metrics = Json::object();
-    for (const auto& [name, value] : kernel.metrics) metrics[name] = value;
+    for (const auto& [name, value] : kernel.metrics) {
+      if (!compared_only || is_compared(name)) metrics[name] = value;
+    }
     kernels.push_back({{"name", kernel.name},
                        {"grid", kernel.grid},
                        {"block", kernel.block},
@@ -71,7 +86,9 @@ Result<RecordedProfile> read_profile(const Json& json) {
   profile.measured.json = measured.dump();
   profile.command = measured.at("command").get<std::string>();
   profile.commit = measured.at("commit").get<std::string>();
-  profile.source_digest = measured.at("source_digest").get<std::string>();
+  const Json sources = measured.value("sources", Json::object());
+  for (const auto& [part, digest] : sources.items())
+    profile.sources.push_back({part, digest.get<std::string>()});
   const Json& simulated = json.at("simulated");
   if (simulated.at("case").is_string()) profile.simulated_case = simulated.at("case").get<std::string>();
   profile.same_case = simulated.at("same_case").get<bool>();
@@ -82,7 +99,7 @@ Result<RecordedProfile> read_profile(const Json& json) {
   return profile;
 }
 
-Json profile_json(const Profile& profile, const std::string& command) {
+Json profile_json(const Profile& profile, const std::string& command, bool compared_only) {
   Json counters = Json::array();
   for (const Counter& counter : profile.counters) {
     counters.push_back({{"name", counter.name},
@@ -92,7 +109,7 @@ Json profile_json(const Profile& profile, const std::string& command) {
   }
   return {{"operator", profile.operator_name},
           {"rung", profile.rung},
-          {"measured", measured_json(profile, command)},
+          {"measured", measured_json(profile, command, compared_only)},
           {"simulated", simulated_json(profile)},
           {"counters", std::move(counters)}};
 }
@@ -100,9 +117,9 @@ Json profile_json(const Profile& profile, const std::string& command) {
 }  // namespace
 
 std::string profiles_json(const std::vector<Profile>& profiles, const std::vector<SkippedProfile>& skipped,
-                          const std::string& command) {
+                          const std::string& command, bool compared_only) {
   Json list = Json::array();
-  for (const Profile& profile : profiles) list.push_back(profile_json(profile, command));
+  for (const Profile& profile : profiles) list.push_back(profile_json(profile, command, compared_only));
   Json left_out = Json::array();
   for (const SkippedProfile& skip : skipped)
     left_out.push_back({{"operator", skip.operator_name}, {"rung", skip.rung}, {"reason", skip.reason}});
@@ -111,7 +128,7 @@ std::string profiles_json(const std::vector<Profile>& profiles, const std::vecto
                      {"commit", commit_text()},
                      {"profiles", std::move(list)},
                      {"skipped", std::move(left_out)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return record_layout(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 Result<ProfileRecord> parse_profiles(std::string_view text) {

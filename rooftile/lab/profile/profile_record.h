@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rooftile/core/status.h"
+#include "rooftile/lab/base/source_parts.h"
 #include "rooftile/lab/profile/profile.h"
 
 namespace rooftile::lab {
@@ -24,7 +25,7 @@ struct RecordedProfile {
   MeasuredHalf measured;  // enough to simulate beside it again
   std::string command;
   std::string commit;
-  std::string source_digest;
+  SourceParts sources;
   std::string simulated_case;  // empty: nothing was
   bool same_case = false;
   std::vector<Counter> counters;
@@ -36,10 +37,10 @@ struct ProfileRecord {
 };
 
 // `command` is the command line that made it. What was recorded before keeps its own command, commit and
-// digest.
+// sources. `compared_only`: of what ncu measured only the metrics that are compared with the simulated SM's.
 [[nodiscard]] std::string profiles_json(const std::vector<Profile>& profiles,
                                         const std::vector<SkippedProfile>& skipped,
-                                        const std::string& command);
+                                        const std::string& command, bool compared_only = false);
 
 // An error where the text is no such record.
 [[nodiscard]] Result<ProfileRecord> parse_profiles(std::string_view text);

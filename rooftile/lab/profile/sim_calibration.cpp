@@ -156,21 +156,31 @@ std::string deviation_rows(const std::vector<RecordedProfile>& profiles,
   return text;
 }
 
-// Which runs the numbers are from, each once.
-std::string origins(const std::vector<RecordedProfile>& profiles,
-                    const std::vector<OperatorDigest>& operators) {
-  std::vector<std::string> lines;
+// Which runs the numbers are from, each once, and which rungs were another source then.
+std::string origins(const std::vector<RecordedProfile>& profiles, SourceTable present) {
+  struct Origin {
+    std::string text;
+    std::vector<std::string> stale;
+  };
+  std::vector<Origin> origins;
   for (const RecordedProfile& profile : profiles) {
-    const auto op = std::find_if(
-        operators.begin(), operators.end(),
-        [&profile](const OperatorDigest& digest) { return digest.name == profile.operator_name; });
-    const bool stale = op == operators.end() || op->digest != profile.source_digest;
-    const std::string line = fmt::format(
-        "- {} on {}: `{}`, commit {}{}", profile.operator_name, profile.measured.launch.gpu, profile.command,
-        profile.commit.substr(0, 12), stale ? "; *stale: measured from other sources*" : "");
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    const std::string text =
+        fmt::format("- {} on {}: `{}`, commit {}", profile.operator_name, profile.measured.launch.gpu,
+                    profile.command, profile.commit.substr(0, 12));
+    auto at = std::find_if(origins.begin(), origins.end(),
+                           [&text](const Origin& origin) { return origin.text == text; });
+    if (at == origins.end()) at = origins.insert(at, {text, {}});
+    if (!stale_parts(profile.sources, profile.operator_name, profile.rung, "", present).empty())
+      at->stale.push_back(profile.rung);
   }
-  return fmt::format("{}\n", fmt::join(lines, "\n"));
+  std::string text;
+  for (const Origin& origin : origins) {
+    text += origin.text;
+    if (!origin.stale.empty())
+      text += fmt::format("; *stale, measured from other sources: {}*", fmt::join(origin.stale, ", "));
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -223,8 +233,7 @@ Result<std::vector<RecordedProfile>> read_profiles(const std::string& root) {
 }
 
 SimCalibration sim_calibration(const std::vector<RecordedProfile>& profiles,
-                               const std::vector<Explanation>& explanations,
-                               const std::vector<OperatorDigest>& operators) {
+                               const std::vector<Explanation>& explanations, SourceTable present) {
   SimCalibration result;
   if (profiles.empty()) {
     result.markdown = "No record yet: `rooftile profile --simulated-case` on a GPU, kept in `results/`.\n";
@@ -240,7 +249,7 @@ SimCalibration sim_calibration(const std::vector<RecordedProfile>& profiles,
       sum.explained == 0
           ? ""
           : fmt::format("; the furthest is {}, by {:.0f} %", sum.furthest_name, 100.0 * sum.furthest),
-      origins(profiles, operators), counter_rows(profiles));
+      origins(profiles, present), counter_rows(profiles));
   if (!explanations.empty()) result.markdown += deviation_rows(profiles, explanations);
   return result;
 }

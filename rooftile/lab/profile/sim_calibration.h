@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rooftile/core/status.h"
-#include "rooftile/lab/base/build_info.h"
+#include "rooftile/lab/base/source_parts.h"
 #include "rooftile/lab/profile/profile_record.h"
 
 namespace rooftile::lab {
@@ -33,9 +33,9 @@ struct SimCalibration {
   // A line each: deviations that nobody explained, explanations of what does not deviate.
   std::vector<std::string> problems;
 };
-// A profile of other sources than `operators` name is marked as stale.
+// Profiles of other sources than `present` are named as stale.
 [[nodiscard]] SimCalibration sim_calibration(const std::vector<RecordedProfile>& profiles,
                                              const std::vector<Explanation>& explanations,
-                                             const std::vector<OperatorDigest>& operators);
+                                             SourceTable present = present_sources());
 
 }  // namespace rooftile::lab
