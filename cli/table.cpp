@@ -107,7 +107,7 @@ Result<std::vector<Target>> targets(const Session& session, const TableCommand& 
   if (wanted && !missing.empty()) {
     fmt::print(
         stderr,
-        "the table of all operators in README.md is left as it is: this program was built without {}\n",
+        "README.md is left as it is: its table is of all operators, and this program was built without {}\n",
         missing);
   } else if (wanted) {
     all.push_back({"README.md", "summary", lab::summary_table(library)});
@@ -180,8 +180,8 @@ void add_table(CLI::App& app, Session& session) {
       ->type_name("DIR");
   command->add_flag("--check", call->check, "write nothing; exit code 1 where a file differs");
   command->footer(
-      "Prints the files that it wrote: READMEs, and climb.svg beside those of the operators. A row that was made\n"
-      "from other sources than those that stand here is marked.\n"
+      "Prints the files that it wrote: READMEs, and climb.svg beside those of the operators. A row that was\n"
+      "made from other sources than those that stand here is marked.\n"
       "Examples:\n"
       "  rooftile table\n"
       "  rooftile table reduce --root ~/rooftile\n"

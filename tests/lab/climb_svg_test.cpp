@@ -75,6 +75,15 @@ TEST(ClimbSvg, LabelsOfTheLinesStandOnEitherSide) {
   }
 }
 
+TEST(ClimbSvg, BarsEndBeforeTheFigures) {
+  std::vector<Record> records = {made_up_record(1 << 28)};
+  records[0].rows[3] = made_up_peer("cub", 5, 2);
+  const std::string svg = climb_svg(chosen_of(records));
+  constexpr double kWidestFigure = 75;
+  EXPECT_LT(number_in(svg, "<rect class=\"p\"", "x") + bar_widths(svg)[2],
+            number_in(svg, ">40.00 us<", "x") - kWidestFigure);
+}
+
 TEST(ClimbSvg, NamesOfAnyLengthEndBeforeTheBars) {
   std::vector<Record> records = {made_up_record(1 << 28)};
   const std::string name(40, 'w');

@@ -90,9 +90,8 @@ TEST_F(Records, HoldWhatALadderWrote) {
 }
 
 TEST_F(Records, PeersOfAnotherProcessAreNoLadder) {
-  write(
-      "fake_other_process.json",
-      R"({"schema":1,"operator":"fake","results":[{"mode":"stream-cold","case":{"shape":{"n":8},"dtype":"f32"},
+  write("fake_other_process.json",
+        R"({"schema":1,"operator":"fake","results":[{"case":{"shape":{"n":8},"dtype":"f32"},
             "rows":[{"rung":"torch","kind":"peer","verified":true,"time_us":{"median":5}}]}]})");
   const Result<std::vector<Record>> records = read_records(root_.string());
   ASSERT_TRUE(records.ok()) << records.status().message();

@@ -1,5 +1,5 @@
-// The climb as a drawing: a bar per rung, as long as its share of the streaming bound; the bound and the best peer
-// are lines across them. Text stands in columns of its own, so that nothing overlaps whatever the lengths.
+// The climb as a drawing: a bar per rung, as long as its share of the streaming bound; the bound and the
+// best peer are lines across them. Text stands in columns of its own, so that nothing overlaps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,14 +26,15 @@ constexpr double kBarsEnd = kTimeColumn - 120;
 constexpr double kLabelInBar = 150;       // a shorter bar has its label behind it
 constexpr std::size_t kLineLength = 125;  // characters of the line below the title
 
-// The card has a background of its own: a page's theme and a reader's system need not agree. Contrast with it is
-// at least 4.5 for text and 3 for bars and lines, in both.
+// The card has a background of its own: a page's theme and a reader's system need not agree. Contrast with
+// it is at least 4.5 for text and 3 for bars and lines, in both.
 constexpr std::string_view kStyle =
     "svg{font:12px -apple-system,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif}"
     ".c{fill:#fff;stroke:#d1d9e0}.t{fill:#1f2328}.h{font-size:16px;font-weight:600}.m{fill:#59636e}"
     ".n{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}.b{font-weight:700}"
-    ".e{text-anchor:end}.g{stroke:#d1d9e0}.r{fill:#4a8fd3}.w{fill:#0550ae}.p{fill:#8b6a3e}.i{fill:#fff;font-size:11px}"
-    ".lb{stroke:#1f2328;stroke-width:1.5}.lp{stroke:#bc4c00;stroke-width:1.5;stroke-dasharray:5 3}.tp{fill:#bc4c00}"
+    ".e{text-anchor:end}.g{stroke:#d1d9e0}.r{fill:#4a8fd3}.w{fill:#0550ae}.p{fill:#8b6a3e}"
+    ".i{fill:#fff;font-size:11px}.lb{stroke:#1f2328;stroke-width:1.5}"
+    ".lp{stroke:#bc4c00;stroke-width:1.5;stroke-dasharray:5 3}.tp{fill:#bc4c00}"
     "@media(prefers-color-scheme:dark){.c{fill:#0d1117;stroke:#3d444d}.t{fill:#f0f6fc}.m{fill:#9198a1}"
     ".g{stroke:#3d444d}.r{fill:#316dca}.w{fill:#79c0ff}.p{fill:#b08d5b}.i{fill:#0d1117}.lb{stroke:#f0f6fc}"
     ".lp{stroke:#f0883e}.tp{fill:#f0883e}}";
@@ -110,8 +111,8 @@ Scale scale_of(const Record& record, const std::vector<const RecordRow*>& bars) 
 class Drawing {
  public:
   explicit Drawing(double height) {
-    add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
-        "aria-labelledby=\"t d\">\n",
+    add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+        "viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"t d\">\n",
         kWidth, height);
   }
   void head(std::string_view title, std::string_view sentence, double height) {

@@ -17,9 +17,9 @@ struct OperatorRecords {
   const Record* climb = nullptr;  // the default case where it is recorded; null: no record at all
 };
 
-// Points into `records`. Of two records of one machine, case and mode the one with fewer stale rows counts, then
-// the later path. Where the default case has several modes that bars are read in, the climb is the one in
-// which the chosen rung looks worst: of two honest figures the less flattering one is published.
+// Points into `records`. Of two records of one machine, case and mode the one with fewer stale rows counts,
+// then the later path. Where the default case has several modes that bars are read in, the climb is the one
+// in which the chosen rung looks worst: of two honest figures the less flattering one is published.
 [[nodiscard]] OperatorRecords choose_records(const std::vector<Record>& records, std::string_view name,
                                              RecordCase default_case);
 

@@ -1,5 +1,5 @@
-// The cases of an operator side by side: what the library chooses in each, every rung in each, and which rungs
-// were skipped.
+// The cases of an operator side by side: what the library chooses
+// in each, every rung in each, and which rungs were skipped.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -67,8 +67,8 @@ std::string summary_table(std::span<const OperatorRecords> operators) {
     has_stale = has_stale || (of.climb != nullptr && any_stale(*of.climb));
   }
   text +=
-      "\nOf bound: share of the rate at which the same bytes stream in the same run. Above 1 against the peer: faster.\n"
-      "The least: of all recorded cases with cold caches.";
+      "\nOf bound: share of the rate at which the same bytes stream in the same run. Above 1 against the "
+      "peer: faster.\nThe least: of all recorded cases with cold caches.";
   if (has_stale)
     text += fmt::format(" {}: recorded from other sources than those that stand here.", kStaleMark);
   return text + "\n";

@@ -65,9 +65,9 @@ std::string operator_tables(const OperatorRecords& of) {
   }
   const Record& climb = *of.climb;
   std::string text = fmt::format(
-      "### The climb\n\n![{}](climb.svg)\n\n{} on {}: {}, {} read, {} written; `{}`, commit {}.\nBold: the rung that "
-      "the library chooses. Of bound: share of the rate at which the same bytes stream in the same run. Above 1\n"
-      "against the peer: faster than it.{}\n\n",
+      "### The climb\n\n![{}](climb.svg)\n\n{} on {}: {}, {} read, {} written; `{}`, commit {}.\n"
+      "Bold: the rung that the library chooses. Of bound: share of the rate at which the same bytes stream\n"
+      "in the same run. Above 1 against the peer: faster than it.{}\n\n",
       climb_sentence(of), cell(case_text(climb.the_case)), cell(climb.machine), climb.mode,
       format_bytes(climb.read_bytes), format_bytes(climb.write_bytes), climb.command, commit_text(climb),
       any_stale(of) ? fmt::format(" {}: measured from other sources than those that stand here.", kStaleMark)

@@ -1,8 +1,8 @@
-// What is generated from recorded ladders: an operator's tables and its drawing, and one table of all
-// operators.
+// What is generated from recorded ladders: an operator's
+// tables and its drawing, and one table of all operators.
 //
-// Tables stand between `<!-- generated: NAME -->` and `<!-- end generated -->`: NAME is an operator in its own
-// README, and `summary` in the README of the tree. The drawing is climb.svg beside the operator's README.
+// Tables stand between `<!-- generated: NAME -->` and `<!-- end generated -->`: NAME is an operator in its
+// own README, and `summary` in the README of the tree. The drawing is climb.svg beside the operator's README.
 #pragma once
 
 #include <span>
@@ -31,8 +31,8 @@ namespace rooftile::lab {
 // One line per operator: its climb, and the least of all its cases.
 [[nodiscard]] std::string summary_table(std::span<const OperatorRecords> operators);
 
-// `text` with `generated` between the markers of `name`. An error where the markers are missing, or stand
-// twice.
+// `text` with `generated` between the markers of `name`.
+// An error where the markers are missing, or stand twice.
 [[nodiscard]] Result<std::string> replace_generated(std::string_view text, std::string_view name,
                                                     std::string_view generated);
 
