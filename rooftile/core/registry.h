@@ -14,14 +14,13 @@ namespace rooftile {
 
 class Registry {
  public:
-  void add(
-      const OperatorDescriptor& descriptor);  // kept by reference: descriptors live as long as the program
+  // Kept by reference: descriptors live as long as the program.
+  void add(const OperatorDescriptor& descriptor);
   void add(OperatorCases cases);
   void add(PeerRow peer);
 
-  [[nodiscard]] const std::vector<const OperatorDescriptor*>& operators() const {
-    return operators_;
-  }  // by name
+  // By name.
+  [[nodiscard]] const std::vector<const OperatorDescriptor*>& operators() const { return operators_; }
   [[nodiscard]] const OperatorDescriptor* find(std::string_view name) const;
   // Or an error that names the nearest operator.
   [[nodiscard]] Result<const OperatorDescriptor*> get(std::string_view name) const;

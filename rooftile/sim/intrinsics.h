@@ -33,8 +33,8 @@ inline unsigned long long __brevll(unsigned long long a) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(a))) << 32 |
          __brev(static_cast<unsigned>(a >> 32));
 }
-// Byte i of the result is the byte of y:x that nibble i of the selector names; bit 3 of a nibble replicates
-// the sign.
+// Byte i of the result is the byte of y:x that nibble i of
+// the selector names; bit 3 of a nibble replicates the sign.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(y) << 32 | x;
   unsigned result = 0;

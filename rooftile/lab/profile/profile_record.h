@@ -35,8 +35,8 @@ struct ProfileRecord {
   std::vector<SkippedProfile> skipped;
 };
 
-// `command` is the command line that made it. What was recorded before keeps its own command, commit and
-// digest.
+// `command` is the command line that made it. What was
+// recorded before keeps its own command, commit and digest.
 [[nodiscard]] std::string profiles_json(const std::vector<Profile>& profiles,
                                         const std::vector<SkippedProfile>& skipped,
                                         const std::string& command);
