@@ -144,8 +144,8 @@ TEST(RecordTable, AllOperatorsALineEach) {
   const std::string text = summary_table(operators);
   expect_part(
       text,
-      "| [fake](rooftile/ops/fake/README.md) | n=1024, f32 | vectorized | 10.50 us | 0.952 | 1.042 (cub) | "
-      "2 cases: 0.600, 0.970 of a peer | NVIDIA H200, stream-cold, 0123456789ab† |");
+      "| [fake](rooftile/ops/fake/README.md) | n=1024, f32, mode=plain | vectorized | 10.50 us | 0.952 | "
+      "1.042 (cub) | 2 cases: 0.600, 0.970 of a peer | NVIDIA H200, stream-cold, 0123456789ab† |");
   expect_part(text, "| [other](rooftile/ops/other/README.md) | no record yet |");
   expect_part(text, "†: recorded from other sources");
 }

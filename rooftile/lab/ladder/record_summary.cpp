@@ -47,7 +47,7 @@ std::string operator_line(const OperatorRecords& of) {
   const Least least = least_of(of);
   return fmt::format(
       "| {} | {} | {} | {}{} | {} | {} | {} cases: {}{} | {}, {}, {} |\n", link,
-      cell(case_text(climb.the_case, of.default_case)), cell(chosen->rung), time_text(chosen->median_us),
+      cell(case_text(climb.the_case)), cell(chosen->rung), time_text(chosen->median_us),
       chosen->steady ? "" : " (insufficient)", share_text(chosen->bound_fraction),
       chosen->ratio > 0 ? fmt::format("{} ({})", ratio_text(chosen->ratio), cell(chosen->peer)) : "",
       least.cases, share_text(least.bound_fraction),
@@ -68,7 +68,8 @@ std::string summary_table(std::span<const OperatorRecords> operators) {
   }
   text +=
       "\nOf bound: share of the rate at which the same bytes stream in the same run. Above 1 against the "
-      "peer: faster.\nThe least: of all recorded cases with cold caches.";
+      "peer: faster.\nThe least: of all recorded cases with cold caches. "
+      "[What figures are worth](docs/measuring.md).";
   if (has_stale)
     text += fmt::format(" {}: recorded from other sources than those that stand here.", kStaleMark);
   return text + "\n";
