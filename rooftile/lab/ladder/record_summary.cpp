@@ -39,17 +39,15 @@ std::string freshness(const Record& record) {
   return fmt::format("{}{}", commit_text(record), any_stale(record) ? kStaleMark : "");
 }
 
-std::string operator_line(const OperatorRecords& of) {
-  const RecordRow* chosen = of.climb == nullptr ? nullptr : chosen_row(*of.climb);
+std::string operator_line(const OperatorRecords& of, const RecordRow& chosen) {
   const std::string link = fmt::format("[{0}](rooftile/ops/{0}/README.md)", of.name);
-  if (chosen == nullptr) return fmt::format("| {} | no record yet | | | | | | |\n", link);
   const Record& climb = *of.climb;
   const Least least = least_of(of);
   return fmt::format(
       "| {} | {} | {} | {}{} | {} | {} | {} cases: {}{} | {}, {}, {} |\n", link,
-      cell(case_text(climb.the_case)), cell(chosen->rung), time_text(chosen->median_us),
-      chosen->steady ? "" : " (insufficient)", share_text(chosen->bound_fraction),
-      chosen->ratio > 0 ? fmt::format("{} ({})", ratio_text(chosen->ratio), cell(chosen->peer)) : "",
+      cell(case_text(climb.the_case)), cell(chosen.rung), time_text(chosen.median_us),
+      chosen.steady ? "" : " (insufficient)", share_text(chosen.bound_fraction),
+      chosen.ratio > 0 ? fmt::format("{} ({})", ratio_text(chosen.ratio), cell(chosen.peer)) : "",
       least.cases, share_text(least.bound_fraction),
       least.ratio > 0 ? fmt::format(", {} of a peer", ratio_text(least.ratio)) : "", cell(climb.machine),
       climb.mode, freshness(climb));
@@ -58,14 +56,19 @@ std::string operator_line(const OperatorRecords& of) {
 }  // namespace
 
 std::string summary_table(std::span<const OperatorRecords> operators) {
-  std::string text =
-      "| operator | case | the library's rung | time | of bound | vs best peer | least of all cases "
-      "| measured on |\n|---|---|---|--:|--:|--:|---|---|\n";
+  std::string lines;
   bool has_stale = false;
   for (const OperatorRecords& of : operators) {
-    text += operator_line(of);
-    has_stale = has_stale || (of.climb != nullptr && any_stale(*of.climb));
+    const RecordRow* chosen = of.climb == nullptr ? nullptr : chosen_row(*of.climb);
+    if (chosen == nullptr) continue;  // a new operator is in nobody's way
+    lines += operator_line(of, *chosen);
+    has_stale = has_stale || any_stale(*of.climb);
   }
+  if (lines.empty()) return "No record yet.\n";
+  std::string text =
+      "| operator | case | the library's rung | time | of bound | vs best peer | least of all cases "
+      "| measured on |\n|---|---|---|--:|--:|--:|---|---|\n" +
+      lines;
   text +=
       "\nOf bound: share of the rate at which the same bytes stream in the same run. Above 1 against the "
       "peer: faster.\nThe least: of all recorded cases with cold caches. "

@@ -60,8 +60,8 @@ std::string climb_table(const Record& climb) {
 
 std::string operator_tables(const OperatorRecords& of) {
   if (of.climb == nullptr) {
-    return fmt::format("No record yet: `rooftile ladder {}` on a GPU, kept in `results/`, makes this part.\n",
-                       of.name);
+    return fmt::format(
+        "No record yet: `rooftile ladder {}` on a GPU, kept in `results/`, makes this table.\n", of.name);
   }
   const Record& climb = *of.climb;
   std::string text = fmt::format(

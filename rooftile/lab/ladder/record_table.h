@@ -28,7 +28,7 @@ namespace rooftile::lab {
 // The same in one sentence, for those who do not see it.
 [[nodiscard]] std::string climb_sentence(const OperatorRecords& of);
 
-// One line per operator: its climb, and the least of all its cases.
+// One line per recorded operator: its climb, and the least of all its cases.
 [[nodiscard]] std::string summary_table(std::span<const OperatorRecords> operators);
 
 // `text` with `generated` between the markers of `name`.
