@@ -140,13 +140,14 @@ TEST(RecordTable, AllOperatorsALineEach) {
   mark_stale(records, [](const Record& record, const RecordRow& row) {
     return record.the_case.shape[0].second == 1024 && row.rung == "naive";
   });
-  const std::vector<OperatorRecords> operators = {chosen_of(records), choose_records(records, "other", {})};
+  const std::vector<OperatorRecords> operators = {chosen_of(records),
+                                                  choose_records(records, "unrecorded", {})};
   const std::string text = summary_table(operators);
   expect_part(
       text,
       "| [fake](rooftile/ops/fake/README.md) | n=1024, f32, mode=plain | vectorized | 10.50 us | 0.952 | "
       "1.042 (cub) | 2 cases: 0.600, 0.970 of a peer | NVIDIA H200, stream-cold, 0123456789ab† |");
-  expect_no_part(text, "other");  // not recorded
+  expect_no_part(text, "unrecorded");
   expect_part(text, "†: recorded from other sources");
 }
 
