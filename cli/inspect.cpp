@@ -118,7 +118,7 @@ void add_inspect(CLI::App& app, Session& session) {
       "  rooftile inspect reduce/single_pass --arch sm_80 --registers 64 --json -\n"
       "  rooftile inspect transpose/swizzled --arch all\n"
       "It compiles the rung's source by nvcc, and disassembles it where nvdisasm is on PATH; results of the\n"
-      "compiler are kept in the user's cache folder. Without nvcc the launch and what it alone decides are "
+      "compiler are kept in the user's cache folder. Without nvcc the launch and what it alone decides are\n"
       "shown.");
   command->callback([&session, call] { session.exit_code = run(session, *call); });
 }

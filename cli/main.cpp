@@ -28,8 +28,8 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// What was asked for, as one would type it; where its record goes is left out, and the folder of one that it
-// read.
+// What was asked for, as one would type it; where its record
+// goes is left out, and the folder of one that it read.
 std::string command_line(int argc, char** argv) {
   std::string line = "rooftile";
   for (int i = 1; i < argc; ++i) {
@@ -110,8 +110,8 @@ int run(int argc, char** argv) {
       "  rooftile list\n"
       "  rooftile ladder reduce\n"
       "`rooftile COMMAND --help` shows a command's options with examples.\n"
-      "Exit codes: 0 done, 1 a check failed, 2 the call or its input is wrong, 3 not possible on this "
-      "machine.");
+      "Exit codes: 0 done, 1 a check failed, 2 the call or its input is wrong,\n"
+      "3 not possible on this machine.");
   add_list(app, session);
   add_show(app, session);
   add_ladder(app, session);

@@ -109,8 +109,8 @@ struct Outcome {
   Status failure;  // of the first rung that should have gone, but did not
 };
 
-// What ends at the first rung ends at every one: a machine without counters, say. Of what fails later the
-// others are kept.
+// What ends at the first rung ends at every one: a machine
+// without counters, say. Of what fails later the others are kept.
 Result<Outcome> watch(const Session& session, const std::vector<Job>& jobs, lab::ProfileOptions options) {
   Outcome outcome;
   Status first_skip;

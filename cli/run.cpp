@@ -61,8 +61,8 @@ Status check_counts(const OperatorDescriptor& op, const RunCommand& call) {
   return {};
 }
 
-// The device that was named; else the default one, or the simulated SM where a GPU rung was named without a
-// GPU.
+// The device that was named; else the default one, or the
+// simulated SM where a GPU rung was named without a GPU.
 Result<Device> pick_device(const RunCommand& call, const RungRow* rung) {
   if (!call.device.empty()) return usable_device(call.device);
   if (rung == nullptr) return default_device();

@@ -25,10 +25,10 @@ class Context {
   [[nodiscard]] const DeviceProperties& properties() const;
   [[nodiscard]] StreamRef stream() const;
 
-  // The Context's workspace, grown to cover `spec`: stream-ordered, no synchronisation; the zeroed part is
-  // zero. Valid until the next call on this Context. Fails while the stream is captured: a graph needs a
-  // workspace of its own (OwnedWorkspace), which does not move. An empty spec gets an empty workspace, also
-  // under capture.
+  // The Context's workspace, grown to cover `spec`: stream-ordered, no synchronisation;
+  // the zeroed part is zero. Valid until the next call on this Context. Fails while the
+  // stream is captured: a graph needs a workspace of its own (OwnedWorkspace), which
+  // does not move. An empty spec gets an empty workspace, also under capture.
   [[nodiscard]] Result<Workspace> workspace(const WorkspaceSpec& spec);
   // Releases the workspace, so that the next call gets a fresh one: for after a call that failed half-way and
   // may have left something in the zeroed part.

@@ -65,8 +65,8 @@ template <class Call>
 Outcome run(int device, Call&& call) {
   const cudaError_t pending = cudaPeekAtLastError();
   if (pending == cudaSuccess) return run_in_place(device, call);
-  // A failure of ours would overwrite the pending error, and no call restores one: use a thread with a last
-  // error of its own.
+  // A failure of ours would overwrite the pending error, and no
+  // call restores one: use a thread with a last error of its own.
   Outcome outcome;
   try {
     std::thread([&] { outcome = run_in_place(device, call); }).join();

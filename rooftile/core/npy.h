@@ -1,12 +1,12 @@
 // NumPy's .npy files (format versions 1.0, 2.0, 3.0), read as data from strangers.
 //
-// Reads little-endian C-order arrays of bool-free plain dtypes: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 (bf16 and
-// 8-bit floats have no .npy type: they are stored as u2/u1 and named by the caller). Fortran order, big
-// endian, object and structured dtypes, a header above 64 KiB, extents that are negative or overflow, and a
-// file shorter or longer than its header says are errors of one line; nothing is allocated before the file's
-// size has been compared with the header's claim. Writes version 1.0 to a temporary file in the same folder
-// and renames it, so that a failure leaves no half-written file. Source: NumPy Enhancement Proposal 1 and
-// numpy.lib.format.
+// Reads little-endian C-order arrays of bool-free plain dtypes: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8
+// (bf16 and 8-bit floats have no .npy type: they are stored as u2/u1 and named by the caller).
+// Fortran order, big endian, object and structured dtypes, a header above 64 KiB, extents that
+// are negative or overflow, and a file shorter or longer than its header says are errors of one
+// line; nothing is allocated before the file's size has been compared with the header's claim.
+// Writes version 1.0 to a temporary file in the same folder and renames it, so that a failure
+// leaves no half-written file. Source: NumPy Enhancement Proposal 1 and numpy.lib.format.
 #pragma once
 
 #include <cstddef>

@@ -14,15 +14,14 @@ namespace rooftile {
 
 class Registry {
  public:
-  void add(
-      const OperatorDescriptor& descriptor);  // kept by reference: descriptors live as long as the program
+  // Kept by reference: descriptors live as long as the program.
+  void add(const OperatorDescriptor& descriptor);
   void know(std::string_view operator_name);  // an operator of the tree, built into this program or not
   void add(OperatorCases cases);
   void add(PeerRow peer);
 
-  [[nodiscard]] const std::vector<const OperatorDescriptor*>& operators() const {
-    return operators_;
-  }  // by name
+  // By name.
+  [[nodiscard]] const std::vector<const OperatorDescriptor*>& operators() const { return operators_; }
   [[nodiscard]] const OperatorDescriptor* find(std::string_view name) const;
   // Or an error that names the nearest operator; `unavailable` where this program was built without it.
   [[nodiscard]] Result<const OperatorDescriptor*> get(std::string_view name) const;

@@ -48,8 +48,8 @@ struct SmallFloat {
     const std::uint64_t rest = significand & ((std::uint64_t{1} << shift) - 1);
     const std::uint64_t half = std::uint64_t{1} << (shift - 1);
     if (rest > half || (rest == half && (units & 1) != 0)) ++units;
-    // The implicit bit of a normal number adds one to the exponent field, and so does a carry out of the
-    // mantissa.
+    // The implicit bit of a normal number adds one to the
+    // exponent field, and so does a carry out of the mantissa.
     const std::uint64_t magnitude =
         (static_cast<std::uint64_t>(scale - kMinExponent) << kMantissaBits) + units;
     return sign | (magnitude < kOverflow ? static_cast<std::uint32_t>(magnitude) : kOverflow);

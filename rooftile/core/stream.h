@@ -11,8 +11,8 @@
 
 namespace rooftile {
 
-// A stream that somebody else owns. `handle` is a cudaStream_t on `cuda`, null elsewhere; null on `cuda` is
-// the legacy default stream.
+// A stream that somebody else owns. `handle` is a cudaStream_t on
+// `cuda`, null elsewhere; null on `cuda` is the legacy default stream.
 struct StreamRef {
   Device device;
   void* handle = nullptr;
@@ -111,8 +111,8 @@ class GraphExec {
   ~GraphExec();
 
   [[nodiscard]] Status launch(StreamRef stream) const;
-  // Takes over the parameters of a graph of the same topology; otherwise an error that says what differs, and
-  // this graph stays as it was.
+  // Takes over the parameters of a graph of the same topology; otherwise
+  // an error that says what differs, and this graph stays as it was.
   [[nodiscard]] Status update(const Graph& graph);
 
  private:

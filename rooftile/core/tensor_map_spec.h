@@ -47,8 +47,8 @@ struct TensorMapSpec {
   DType dtype = DType::f32;
   int rank = 0;
   std::array<std::int64_t, kMaxTensorMapRank> extents{};  // elements, at most 2^32 each
-  std::array<std::int64_t, kMaxTensorMapRank>
-      strides{};                             // elements; [0] is 1, the others multiples of 16 bytes
+  // Elements; [0] is 1, the others multiples of 16 bytes.
+  std::array<std::int64_t, kMaxTensorMapRank> strides{};
   std::array<int, kMaxTensorMapRank> box{};  // elements, at most 256 each; box[0] in 16-byte units
   // Every so-manieth element of the box is taken, in dimensions 1 and up: at most 8. The tile holds
   // ceil(box / element_stride) elements. For loads alone.
@@ -70,9 +70,9 @@ constexpr std::uint32_t tile_alignment(TileSwizzle swizzle) {
   return swizzle == TileSwizzle::none ? 128u : 8u * static_cast<std::uint32_t>(swizzle);
 }
 
-// Where the byte at `offset` of an unswizzled tile lies in the swizzled one; the inverse too. The chunk index
-// within the span (address bits 4-6, 4-5 or 4) is XORed with the bits from 7 on, the number of the 128-byte
-// line:
+// Where the byte at `offset` of an unswizzled tile lies in the swizzled one;
+// the inverse too. The chunk index within the span (address bits 4-6, 4-5 or
+// 4) is XORed with the bits from 7 on, the number of the 128-byte line:
 //
 // clang-format off
 //   at chunk   0 1 2 3 4 5 6 7    at chunk   0 1 2 3   4 5 6 7    at chunk   0 1   2 3   4 5   6 7

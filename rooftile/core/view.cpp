@@ -104,8 +104,8 @@ ByteRange byte_range(const ConstTensorView& view) {
   return {first * element, last * element};
 }
 
-// Addresses alone decide: cpu and sim share the host's memory, and CUDA gives every GPU and the host one
-// address space.
+// Addresses alone decide: cpu and sim share the host's memory,
+// and CUDA gives every GPU and the host one address space.
 bool overlaps(const ConstTensorView& a, const ConstTensorView& b) {
   const ByteRange range_a = byte_range(a);
   const ByteRange range_b = byte_range(b);

@@ -117,8 +117,8 @@ template <class Pointee>
 // its element. `name` is the slot's name in the message.
 [[nodiscard]] Status check_view(const ConstTensorView& view, std::string_view name);
 
-// The bytes [first, last) that a view touches, relative to data; {0, 0} for an empty one. Precondition:
-// check_view is ok.
+// The bytes [first, last) that a view touches, relative to data;
+// {0, 0} for an empty one. Precondition: check_view is ok.
 struct ByteRange {
   std::int64_t first = 0;
   std::int64_t last = 0;

@@ -122,8 +122,8 @@ __device__ __forceinline__ Scanned<T> block_exclusive_scan(T value, T identity,
   return {warp_index() > 0 ? combine(warps.value, before) : before, warps.total};
 }
 
-// Every thread returns the value of thread `source`. One barrier; `s_slot` may be written again after the
-// next.
+// Every thread returns the value of thread `source`. One
+// barrier; `s_slot` may be written again after the next.
 template <class T>
 __device__ __forceinline__ T block_broadcast(T value, int source, T& s_slot ROOFTILE_AND_CALLER) {
   if (static_cast<int>(threadIdx.x) == source) s_slot = value;

@@ -81,8 +81,8 @@ inline Status launch_error(cudaError_t error, const std::string& what,
   return cuda_error_status(error, what, where);
 }
 
-// Whether every launch is followed by a synchronisation, so that a fault is reported by the kernel that
-// caused it.
+// Whether every launch is followed by a synchronisation, so
+// that a fault is reported by the kernel that caused it.
 inline bool synchronous_launches() {
   static const bool on = [] {
     const char* text = std::getenv("ROOFTILE_SYNC_LAUNCH");

@@ -13,9 +13,9 @@ __device__ __forceinline__ std::int64_t grid_thread() {
 }
 __device__ __forceinline__ std::int64_t grid_threads() { return std::int64_t{gridDim.x} * blockDim.x; }
 
-// The items of this thread: for (std::int64_t i : grid_stride(n)). Neighbouring threads get neighbouring
-// items, so that a warp's accesses stay together. Source: Harris, "CUDA Pro Tip: Write Flexible Kernels with
-// Grid-Stride Loops" (2013).
+// The items of this thread: for (std::int64_t i : grid_stride(n)). Neighbouring
+// threads get neighbouring items, so that a warp's accesses stay together. Source:
+// Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops" (2013).
 class GridStride {
  public:
   class Iterator {
@@ -42,8 +42,8 @@ class GridStride {
 };
 __device__ __forceinline__ GridStride grid_stride(std::int64_t n) { return GridStride(n); }
 
-// Blocks for n items at `per_block` each: at least one, at most `limit` (as many as are resident at once: the
-// loop does the rest).
+// Blocks for n items at `per_block` each: at least one, at most
+// `limit` (as many as are resident at once: the loop does the rest).
 inline unsigned grid_blocks(std::int64_t n, std::int64_t per_block, std::int64_t limit) {
   const std::int64_t wanted = n > 0 ? (n - 1) / per_block + 1 : 1;
   return static_cast<unsigned>(wanted < limit ? wanted : limit);

@@ -17,9 +17,9 @@ __device__ __forceinline__ bool is_last_block(std::uint32_t* g_counter, std::uin
   return __syncthreads_or(last) != 0;
 }
 
-// The same by one full warp of each block, for a block whose other warps have nothing left to do: true in
-// every lane of the warp that calls it last. It sees what lane 0 of the other callers wrote before. A
-// warp-wide barrier.
+// The same by one full warp of each block, for a block whose other warps have
+// nothing left to do: true in every lane of the warp that calls it last. It
+// sees what lane 0 of the other callers wrote before. A warp-wide barrier.
 __device__ __forceinline__ bool is_last_warp(std::uint32_t* g_counter, std::uint32_t warps) {
   std::uint32_t before = 0;
   if (threadIdx.x % kWarpSize == 0) before = fetch_inc_acq_rel(g_counter, warps - 1);

@@ -1,9 +1,9 @@
-// Waiting for another thread or block through memory: acquire and release, and the loops around them. Spin
-// only with these: the simulated SM does not preempt, and a plain load in a loop would never let the writer
-// run.
+// Waiting for another thread or block through memory: acquire and release,
+// and the loops around them. Spin only with these: the simulated SM does
+// not preempt, and a plain load in a loop would never let the writer run.
 //
-// Waiting for a block with a smaller index makes progress on every target; for a later one only in a
-// cooperative launch.
+// Waiting for a block with a smaller index makes progress on
+// every target; for a later one only in a cooperative launch.
 #pragma once
 
 #include <cstdint>
@@ -112,8 +112,8 @@ __device__ __forceinline__ void spin_hint(ROOFTILE_CALLER) {
 #endif
 }
 
-// Waits until `done(value)` of what is at the address; returns that value. What its writer wrote before the
-// st_release is visible.
+// Waits until `done(value)` of what is at the address; returns that
+// value. What its writer wrote before the st_release is visible.
 template <Scope kScope = Scope::gpu, class T, class Done>
 __device__ __forceinline__ T wait_until(const T* address, Done done ROOFTILE_AND_CALLER) {
   for (;;) {

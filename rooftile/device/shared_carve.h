@@ -35,9 +35,9 @@ class SharedCarve {
   __device__ __forceinline__ explicit SharedCarve(void* s_base)
       : s_base_(static_cast<unsigned char*>(s_base)) {}
 
-  // `count` elements, aligned to a power of two: 16, or more where a copy asks for it (128 for TMA, 1024 for
-  // its 128-byte swizzle). Null while measuring. On the simulated SM a piece beyond what the launch gave ends
-  // the launch.
+  // `count` elements, aligned to a power of two: 16, or more where a copy asks
+  // for it (128 for TMA, 1024 for its 128-byte swizzle). Null while measuring.
+  // On the simulated SM a piece beyond what the launch gave ends the launch.
   template <class T>
   __host__ __device__ __forceinline__ T* array(std::size_t count,
                                                std::size_t alignment = kGranule ROOFTILE_AND_CALLER) {

@@ -1,9 +1,9 @@
-// First include of every kernel source and device header: makes CUDA's names known for the target that is
-// compiled.
+// First include of every kernel source and device header:
+// makes CUDA's names known for the target that is compiled.
 //
-// nvcc compiles for `cuda`. A host compiler compiles the same sources with ROOFTILE_TARGET=sim for the
-// simulated SM. All kernels and device code live in namespace rooftile::ROOFTILE_TARGET, so that every target
-// links into one program.
+// nvcc compiles for `cuda`. A host compiler compiles the same sources with
+// ROOFTILE_TARGET=sim for the simulated SM. All kernels and device code live in
+// namespace rooftile::ROOFTILE_TARGET, so that every target links into one program.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -37,8 +37,8 @@ namespace rooftile::ROOFTILE_TARGET {}
 #include "rooftile/sim/cuda_shim.h"
 
 namespace rooftile::ROOFTILE_TARGET {
-using namespace ::rooftile::simt;  // NOLINT(google-build-using-namespace): the shim stands in for global
-                                   // names
-}
+// The shim stands in for global names.
+using namespace ::rooftile::simt;  // NOLINT(google-build-using-namespace)
+}  // namespace rooftile::ROOFTILE_TARGET
 
 #endif

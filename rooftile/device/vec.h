@@ -1,7 +1,7 @@
 // Loads and stores of global memory: one access of 1, 2, 4, 8 or 16 bytes, with a cache policy.
 //
-// The address is a multiple of the access; the simulated SM ends the launch where it is not, with the line
-// that asked.
+// The address is a multiple of the access; the simulated SM
+// ends the launch where it is not, with the line that asked.
 #pragma once
 
 #include <cstddef>

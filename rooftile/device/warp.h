@@ -25,8 +25,8 @@ __device__ __forceinline__ constexpr unsigned first_lanes(int lanes) {
 __device__ __forceinline__ int lane_index() { return static_cast<int>(threadIdx.x) % kWarpSize; }
 __device__ __forceinline__ int warp_index() { return static_cast<int>(threadIdx.x) / kWarpSize; }
 
-// Moves a value of any trivially copyable type: at once where the hardware has the shuffle, else by words of
-// 4 bytes.
+// Moves a value of any trivially copyable type: at once where
+// the hardware has the shuffle, else by words of 4 bytes.
 template <class T, class Shuffle>
 __device__ __forceinline__ T shuffle_by_words(T value, Shuffle shuffle) {
   static_assert(std::is_trivially_copyable_v<T>, "shuffled as bytes");
@@ -67,8 +67,8 @@ __device__ __forceinline__ T shuffle_up(T value, int distance, int lanes = kWarp
   });
 }
 
-// The value of lane (lane + distance); unspecified where that is no lane of the first `lanes`. Source: PTX
-// ISA, shfl.sync.down.
+// The value of lane (lane + distance); unspecified where that is
+// no lane of the first `lanes`. Source: PTX ISA, shfl.sync.down.
 template <class T>
 __device__ __forceinline__ T shuffle_down(T value, int distance, int lanes = kWarpSize ROOFTILE_AND_CALLER) {
   return shuffle_by_words(value, [=](auto word) {
@@ -84,9 +84,9 @@ __device__ __forceinline__ T warp_broadcast(T value, int source = 0,
   return shuffle(value, source, lanes ROOFTILE_AND_HERE);
 }
 
-// Combines `value` over the 32 lanes of a full warp; every lane returns the result. `combine` must be
-// associative and commutative; the order is a butterfly. 5 shuffles for types up to 4 bytes, 5 per 4 bytes
-// for larger ones.
+// Combines `value` over the 32 lanes of a full warp; every lane returns the
+// result. `combine` must be associative and commutative; the order is a
+// butterfly. 5 shuffles for types up to 4 bytes, 5 per 4 bytes for larger ones.
 template <class T, class Combine>
 __device__ __forceinline__ T warp_reduce(T value, Combine combine ROOFTILE_AND_CALLER) {
 #pragma unroll
@@ -107,9 +107,9 @@ __device__ __forceinline__ T warp_reduce(T value, Combine combine, int lanes ROO
   return warp_broadcast(value, 0, lanes ROOFTILE_AND_HERE);
 }
 
-// Lane i returns the combination of lanes 0 ... i, in that order: `combine` must be associative. 5 shuffles
-// per word. Source: Kogge and Stone, IEEE Trans. Computers C-22 (1973); Harris, Sengupta and Owens, GPU Gems
-// 3, chapter 39.
+// Lane i returns the combination of lanes 0 ... i, in that order: `combine` must
+// be associative. 5 shuffles per word. Source: Kogge and Stone, IEEE Trans.
+// Computers C-22 (1973); Harris, Sengupta and Owens, GPU Gems 3, chapter 39.
 template <class T, class Combine>
 __device__ __forceinline__ T warp_inclusive_scan(T value, Combine combine,
                                                  int lanes = kWarpSize ROOFTILE_AND_CALLER) {

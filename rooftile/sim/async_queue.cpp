@@ -100,8 +100,8 @@ std::string AsyncQueue::finish() {
     if (!wrong.empty()) break;
     if (!store.has_read) {
       wrong = named(store.name, store.where) +
-              ": the block returned while the copy may still read its shared memory: bulk_commit, then "
-              "bulk_wait_read";
+              ": the block returned while the copy may still read its shared memory: "
+              "bulk_commit, then bulk_wait_read";
     } else {
       advance_to(store, BulkStage::written);
     }

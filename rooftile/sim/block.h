@@ -1,5 +1,5 @@
-// Runs one block at a time on the calling OS thread: the scheduler of its threads, its barriers and
-// collectives.
+// Runs one block at a time on the calling OS thread: the
+// scheduler of its threads, its barriers and collectives.
 //
 // Threads are scheduled without preemption, warp by warp and lane by lane in the configured order; after a
 // barrier or a warp collective they start again with the first of that order. A thread that cannot go on

@@ -64,8 +64,8 @@ void combine(BulkReduction op, void* g_element, const void* element) {
   } while (!__atomic_compare_exchange_n(word, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
-// A number in 16 bits: the sum in double is exact, and rounded once; of a NaN and a number, min and max take
-// the number.
+// A number in 16 bits: the sum in double is exact, and rounded
+// once; of a NaN and a number, min and max take the number.
 template <class Storage>
 struct Sixteen {
   Storage storage;

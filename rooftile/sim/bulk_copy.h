@@ -19,8 +19,8 @@ enum class BulkReduction : std::uint8_t { add, min, max };
 
 // Global or shared memory as an element of `dtype`, combined atomically.
 void reduce_element(BulkReduction op, DType dtype, void* g_element, const void* element);
-// cp.reduce.async.bulk's table: add of 32- and 64-bit integers and floats, min and max of integers and of the
-// 16-bit floats.
+// cp.reduce.async.bulk's table: add of 32- and 64-bit integers
+// and floats, min and max of integers and of the 16-bit floats.
 [[nodiscard]] bool is_bulk_reduction(BulkReduction op, DType dtype);
 
 template <class T>

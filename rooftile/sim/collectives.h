@@ -38,8 +38,8 @@ inline void __syncwarp(unsigned mask = 0xffffffffu,
   detail::warp_collective(detail::WarpOp::sync, mask, 0, 0, where);
 }
 
-// The lanes that happen to execute together: hardware promises no more than the caller itself, and this is
-// what it gets here.
+// The lanes that happen to execute together: hardware promises
+// no more than the caller itself, and this is what it gets here.
 inline unsigned __activemask() { return 1u << detail::current_thread->lane; }
 
 inline unsigned __ballot_sync(unsigned mask, int predicate,

@@ -43,8 +43,8 @@ class Helpers {
     }
   }
 
-  // Starts the first `runners.size()` helpers on the grid. Precondition: grown to that many, and none is at
-  // work.
+  // Starts the first `runners.size()` helpers on the grid.
+  // Precondition: grown to that many, and none is at work.
   void start(GridRun& grid, std::vector<BlockRunner*> runners) {
     {
       const std::scoped_lock lock(mutex_);

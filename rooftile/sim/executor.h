@@ -29,9 +29,9 @@ struct KernelCall {
   const void* kernel = nullptr;  // its code, for its name
 };
 
-// Returns when every block has finished, or when one has failed: an assertion, a trap, a misused barrier or
-// collective, a deadlock, polling without progress. Of several failed blocks the first by index is reported.
-// The next launch works.
+// Returns when every block has finished, or when one has failed: an assertion, a
+// trap, a misused barrier or collective, a deadlock, polling without progress. Of
+// several failed blocks the first by index is reported. The next launch works.
 [[nodiscard]] Status run_grid(const GridShape& shape, const KernelCall& kernel);
 
 }  // namespace rooftile::simt

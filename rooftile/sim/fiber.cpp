@@ -32,8 +32,8 @@ FiberPool::~FiberPool() {
 Status FiberPool::reserve(std::size_t count) {
   if (count <= fibers_.size()) return {};
   const std::size_t missing = count - fibers_.size();
-  // The lowest page of each stack stays inaccessible, so that an overflow faults and does not corrupt a
-  // neighbour.
+  // The lowest page of each stack stays inaccessible, so that
+  // an overflow faults and does not corrupt a neighbour.
   const std::size_t stride = kStackBytes + page_bytes();
   const Slab slab{
       mmap(nullptr, missing * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),

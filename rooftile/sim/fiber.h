@@ -66,8 +66,8 @@ class FiberPool {
   // Forgets what all fibers were doing: they start anew, on whatever OS thread takes them.
   void reset(Entry entry);
 
-  // Precondition: fewer than the reserved number are taken. Prefers the one given back last: its stack is in
-  // cache.
+  // Precondition: fewer than the reserved number are taken.
+  // Prefers the one given back last: its stack is in cache.
   Fiber& take();
   void give_back(Fiber& fiber) { free_.push_back(&fiber); }
 

@@ -47,8 +47,8 @@ class GridRun {
   void wait_for_grid(std::uint64_t block, std::source_location where);
   void block_finished(std::uint64_t block);
 
-  // The watchdog. Every OS thread that takes part enters with its progress counter before the first block
-  // runs.
+  // The watchdog. Every OS thread that takes part enters
+  // with its progress counter before the first block runs.
   void enter(const std::atomic<std::uint64_t>& progress) { progress_.push_back(&progress); }
   [[nodiscard]] std::uint64_t total_progress() const;
   [[nodiscard]] bool shared_by_threads() const { return progress_.size() > 1; }

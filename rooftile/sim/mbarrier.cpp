@@ -48,9 +48,8 @@ std::string advance(State& state, std::uint32_t count, std::int64_t bytes) {
   if (state.pending > 0) return {};
   if (state.bytes < 0) {
     return std::to_string(-outstanding) +
-           " bytes more have landed at the mbarrier than its phase expected: expect_tx must name the bytes "
-           "of "
-           "all copies of the phase";
+           " bytes more have landed at the mbarrier than its phase expected: "
+           "expect_tx must name the bytes of all copies of the phase";
   }
   if (state.bytes == 0) {
     state.phase ^= 1;

@@ -24,8 +24,8 @@ void mbarrier_inval(std::uint64_t* bits, std::source_location where);
 void mbarrier_arrive(std::uint64_t* bits, std::uint32_t count, std::uint32_t bytes,
                      std::source_location where);
 
-// So many bytes have landed. For asynchronous operations, which run outside a thread: returns what is wrong,
-// or nothing.
+// So many bytes have landed. For asynchronous operations, which
+// run outside a thread: returns what is wrong, or nothing.
 [[nodiscard]] std::string mbarrier_complete_tx(std::uint64_t* bits, std::uint32_t bytes);
 
 // Whether the phase of this parity has completed; when it has not, lets the others run before it says so.

@@ -1,5 +1,5 @@
-// fence.proxy.async of the simulated SM: nothing to do on a coherent host, and for who watches a place in the
-// order of accesses.
+// fence.proxy.async of the simulated SM: nothing to do on a coherent
+// host, and for who watches a place in the order of accesses.
 #pragma once
 
 #include <source_location>

@@ -52,8 +52,8 @@ inline void BlockRunner::make_ready(unsigned warp, std::uint32_t lanes) {
   ready_warps_ |= 1u << warp;
 }
 
-// Called when a lane of the warp has stopped: what the watcher holds goes on when nobody else of the warp
-// can.
+// Called when a lane of the warp has stopped: what the
+// watcher holds goes on when nobody else of the warp can.
 inline void BlockRunner::let_watcher_release(unsigned warp) {
   if (warps_[warp].ready == 0) make_ready(warp, watcher_->release_held(warp));
 }

@@ -14,8 +14,8 @@ struct MemoryRange {
   [[nodiscard]] bool contains(const void* address, std::size_t count) const;
 };
 
-// The calling OS thread's thread-local variables, one range per program or library that has some; the same
-// order in every thread.
+// The calling OS thread's thread-local variables, one range per
+// program or library that has some; the same order in every thread.
 [[nodiscard]] const std::vector<MemoryRange>& static_shared_memory();
 
 // Whether [address, address + bytes) is shared memory of the calling thread's block.

@@ -1,7 +1,7 @@
 // What a kernel can ask about its own thread, and the calls by which it enters the executor.
 //
-// Everything here is for code that runs inside a launch. Calls that wait switch to another thread of the
-// block.
+// Everything here is for code that runs inside a launch.
+// Calls that wait switch to another thread of the block.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ struct alignas(64) ThreadRecord {  // a cache line of its own: a switch touches 
   std::uint8_t warp = 0;
   std::uint32_t polls = 0;  // polling operations so far
   Fiber* fiber = nullptr;   // null before it starts and after it exits
-  // The intrinsic that it waits in, and its source line; not kept for block barriers, where all wait at one
-  // line.
+  // The intrinsic that it waits in, and its source line; not
+  // kept for block barriers, where all wait at one line.
   const char* waits_at = "";
   std::source_location where{};
   const std::uint64_t* waits_on = nullptr;  // the mbarrier, where it waits at one
@@ -58,8 +58,8 @@ struct BlockRecord {
 extern constinit thread_local ThreadRecord* current_thread;
 extern constinit thread_local BlockRecord* current_block;
 
-// The OS thread's fibers never move to another OS thread within a launch, so that these may be kept in
-// registers.
+// The OS thread's fibers never move to another OS thread
+// within a launch, so that these may be kept in registers.
 ROOFTILE_SIM_UNWATCHED inline uint3 thread_index() { return current_thread->index; }
 ROOFTILE_SIM_UNWATCHED inline uint3 block_index() { return current_block->index; }
 ROOFTILE_SIM_UNWATCHED inline dim3 block_extent() { return current_block->block_dim; }

@@ -1,8 +1,8 @@
 // CUDA's built-in vector types: dim3, float4 and their kin, with CUDA's sizes and alignments.
 //
-// Vectors of two and four elements are copied whole, by one access of their size, as the GPU does: a plain
-// struct would be split into its members. A copy from or to a misaligned address ends the launch, as on the
-// GPU.
+// Vectors of two and four elements are copied whole, by one access of their
+// size, as the GPU does: a plain struct would be split into its members. A
+// copy from or to a misaligned address ends the launch, as on the GPU.
 #pragma once
 
 #include <cstddef>

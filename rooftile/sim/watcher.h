@@ -22,8 +22,8 @@ struct CopyRange {
   std::size_t bytes;
 };
 
-// An asynchronous copy that the current thread starts. It may access its bytes from now on, and until who
-// waited for it knows its end.
+// An asynchronous copy that the current thread starts. It may access
+// its bytes from now on, and until who waited for it knows its end.
 struct CopyIssue {
   const char* name;  // "bulk_load"
   std::source_location where;
@@ -53,8 +53,8 @@ class BlockWatcher {
   // All threads of the block have returned.
   virtual void block_returned() = 0;
 
-  // What the current thread does to an mbarrier: it initialises it, arrives there or expects bytes, has seen
-  // its phase complete.
+  // What the current thread does to an mbarrier: it initialises it,
+  // arrives there or expects bytes, has seen its phase complete.
   virtual void mbarrier_initialised(const std::uint64_t* mbarrier, std::source_location where) = 0;
   virtual void mbarrier_used(const std::uint64_t* mbarrier, std::source_location where) = 0;
   virtual void mbarrier_passed(const std::uint64_t* mbarrier, std::source_location where) = 0;

@@ -180,7 +180,38 @@ TEST_F(Cli, TablesAreWrittenAndChecked) {
   const std::string readme = read_file(folder / "README.md");
   EXPECT_NE(readme.find("n=100003, f32"), std::string::npos) << readme;
   EXPECT_NE(readme.find("| **threaded** |"), std::string::npos) << readme;
+  EXPECT_NE(readme.find("](climb.svg)"), std::string::npos) << readme;
+  EXPECT_NE(read_file(folder_ / "README.md").find("| threaded |"), std::string::npos);
   EXPECT_EQ(run(check).code, 0);
+
+  const fs::path drawing = folder / "climb.svg";
+  const std::string drawn = read_file(drawing);
+  std::ofstream(drawing, std::ios::app) << " ";
+  expect_error(1, "rooftile/ops/reduce/climb.svg", check);
+  fs::remove(drawing);
+  expect_error(1, "rooftile/ops/reduce/climb.svg", check);
+  EXPECT_EQ(run({"table", "reduce", "--root", folder_.string()}).out, "rooftile/ops/reduce/climb.svg\n");
+  EXPECT_EQ(read_file(drawing), drawn);
+
+  // A drawing whose records are gone.
+  fs::remove_all(folder_ / "results");
+  expect_error(1, "rooftile/ops/reduce/climb.svg", check);
+  EXPECT_EQ(run({"table", "reduce", "--root", folder_.string()}).code, 0);
+  EXPECT_FALSE(fs::exists(drawing));
+  EXPECT_EQ(run(check).code, 0);
+}
+
+TEST_F(Cli, ATableOfAllOperatorsIsLeftAloneByAProgramThatHasNotAll) {
+  fs::create_directories(folder_ / "rooftile" / "ops" / "not_in_this_program");
+  const std::string before = "<!-- generated: summary -->\nkept\n<!-- end generated -->\n";
+  std::ofstream(folder_ / "README.md") << before;
+  fs::create_directories(folder_ / "rooftile" / "ops" / "reduce");
+  std::ofstream(folder_ / "rooftile" / "ops" / "reduce" / "README.md")
+      << "<!-- generated: reduce -->\n<!-- end generated -->\n";
+  const Outcome outcome = run({"table", "reduce", "--root", folder_.string()});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("without not_in_this_program"), std::string::npos) << outcome.err;
+  EXPECT_EQ(read_file(folder_ / "README.md"), before);
 }
 
 TEST_F(Cli, LaddersAreGatheredInOneRecord) {

@@ -3,126 +3,157 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include "rooftile/lab/ladder/json_report.h"
-#include "tests/lab/fake_operator.h"
+#include "tests/lab/made_up_records.h"
 
 namespace rooftile::lab {
 namespace {
 
-namespace fs = std::filesystem;
+using test::chosen_of;
+using test::compare_with;
+using test::made_up_peer;
+using test::made_up_record;
+using test::made_up_row;
+using test::made_up_skip;
 
-LadderReport made_up_report(double extent) {
-  LadderReport report;
-  report.operator_name = "fake";
-  LadderResult result;
-  result.device = cuda_device(0);
-  result.the_case = test::fake_case(static_cast<std::int64_t>(extent), DType::f32);
-  result.read_bytes = 4 * extent;
-  result.write_bytes = 4;
-  LadderRow rung;
-  rung.rung = "vectorized";
-  rung.kind = "rung";
-  rung.chosen = true;
-  rung.verified = true;
-  rung.time = RowTime{{12.5, 0.1, 30}, TimeMode::stream_cold, std::vector<double>(30, 12.5), true};
-  rung.gbps = 3210.4;
-  rung.bound_fraction = 0.987;
-  rung.peer = "cub";
-  rung.ratio_to_peer = Interval{1.042, 1.03, 1.05};
-  rung.verdict = Verdict::faster;
-  LadderRow wide = rung;
-  wide.rung = "naive";
-  wide.chosen = false;
-  wide.time->steady = false;
-  wide.ratio_to_peer.reset();
-  LadderRow skipped;
-  skipped.rung = "cluster";
-  skipped.status = RowStatus::skipped;
-  skipped.reason = "needs sm_90a";
-  LadderRow also_skipped = skipped;
-  also_skipped.rung = "tma";
-  result.rows = {rung, skipped, wide, also_skipped};
-  report.results = {result};
-  return report;
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << part << "\nis not in\n" << text;
+}
+void expect_no_part(const std::string& text, const std::string& part) {
+  EXPECT_EQ(text.find(part), std::string::npos) << part << "\nis in\n" << text;
 }
 
-class RecordTable : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "rooftile_records_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-    fs::create_directories(root_ / "results" / "h200");
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(root_ / "results" / "h200" / name) << text;
-  }
-  fs::path root_;
-};
-
-TEST_F(RecordTable, ATablePerCase) {
-  write("b.json", ladder_json(made_up_report(1024), "rooftile ladder fake --shape n=1024"));
-  write("a.json", ladder_json(made_up_report(4096), "rooftile ladder fake --shape n=4096"));
-  write("verify_fake.json", R"({"schema":1,"device":"cuda:0","cases":1})");
-  write("index.tsv", "not JSON, and not read");
-  const Result<std::vector<Record>> records = read_records(root_.string());
-  ASSERT_TRUE(records.ok()) << records.status().message();
-  ASSERT_EQ(records->size(), 2u);
-  EXPECT_EQ(records->front().path, "results/h200/a.json");
-  const std::string text = operator_tables(*records, "fake");
-  EXPECT_LT(text.find("n=4096, f32, mode=plain"), text.find("n=1024, f32, mode=plain")) << text;
-  EXPECT_NE(text.find("| **vectorized** | 12.50 us | 3210 | 0.987 | 1.042 faster |"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("| naive | 12.50 us (insufficient) |"), std::string::npos) << text;
-  EXPECT_NE(text.find("cluster, tma (skipped: needs sm_90a)"), std::string::npos) << text;
-  EXPECT_NE(text.find("`rooftile ladder fake --shape n=1024`"), std::string::npos) << text;
-  EXPECT_EQ(text.find("Stale"), std::string::npos) << text;
-  const std::string summary = summary_table(*records, {"fake"});
-  EXPECT_NE(summary.find("| vectorized | 12.50 us | 0.987 | 1.042 faster (cub) |"), std::string::npos)
-      << summary;
+TEST(RecordTable, TheClimbOfTheDefaultCase) {
+  std::vector<Record> records = {made_up_record(1 << 28)};
+  records[0].rows[0].steady = false;
+  const std::string text = operator_tables(chosen_of(records));
+  expect_part(text, "n=2^28, f32, mode=plain on NVIDIA H200: stream-cold, 1 GiB read, 4 B written");
+  expect_part(text, "commit 0123456789ab.");
+  expect_part(text, "| **vectorized** | 10.50 us | 3808 | 0.952 | 1.042 faster |");
+  expect_part(text, "| naive | 40.00 us (insufficient) | 1000 | 0.250 | 0.275 slower |");
+  expect_part(text, "| cub | 11.00 us | 3636 | 0.909 |  |");
+  expect_part(text, "](climb.svg)");
+  expect_no_part(text, "†");
+  expect_no_part(text, "recorded cases");  // one case needs no matrix
 }
 
-TEST_F(RecordTable, ARecordOfOtherSourcesIsStaleAndGivesWayToAFreshOne) {
-  std::string old = ladder_json(made_up_report(1024), "old");
-  const std::string_view kernel = "\"kernel\": \"unknown\"";
-  ASSERT_NE(old.find(kernel), std::string::npos);
-  old.replace(old.find(kernel), kernel.size(), "\"kernel\": \"0123456789ab\"");
-  write("z.json", old);
-  Result<std::vector<Record>> records = read_records(root_.string());
-  ASSERT_TRUE(records.ok());
-  EXPECT_NE(operator_tables(*records, "fake").find("stand here: vectorized (kernel).*"), std::string::npos);
-  EXPECT_NE(summary_table(*records, {"fake"}).find("(stale)"), std::string::npos);
-  write("a.json", ladder_json(made_up_report(1024), "new"));
-  records = read_records(root_.string());
-  ASSERT_TRUE(records.ok());
-  const std::string text = operator_tables(*records, "fake");
-  EXPECT_EQ(text.find("Stale"), std::string::npos) << text;
-  EXPECT_EQ(text.find("`old`"), std::string::npos) << text;
+TEST(RecordTable, WarningsAndADirtyTreeAreShown) {
+  std::vector<Record> records = {made_up_record(1024)};
+  records[0].commit += "-dirty";
+  records[0].notes = {"throttled: the SM clock fell"};
+  records[0].rows[3].reason = "counting error";
+  const std::string text = operator_tables(chosen_of(records));
+  expect_part(text, "commit 0123456789ab-dirty.");
+  expect_part(text, "cub: counting error; throttled: the SM clock fell.");
 }
 
-TEST_F(RecordTable, NoRecordSaysSo) {
-  fs::remove_all(root_ / "results");
-  const Result<std::vector<Record>> records = read_records(root_.string());
-  ASSERT_TRUE(records.ok()) << records.status().message();
-  EXPECT_TRUE(records->empty());
-  EXPECT_EQ(operator_tables(*records, "fake").find("No record yet"), 0u);
-  EXPECT_EQ(summary_table(*records, {"fake"}), "No record yet.\n");
+TEST(RecordTable, ARowOfOtherSourcesIsMarkedAndNoOther) {
+  std::vector<Record> records = {made_up_record(1024), made_up_record(512)};
+  mark_stale(records, [&records](const Record& record, const RecordRow& row) {
+    return &record == &records[0] && row.rung == "naive";
+  });
+  const std::string text = operator_tables(chosen_of(records));
+  expect_part(text, "| naive† | 40.00 us |");
+  expect_part(text, "| **vectorized** | 10.50 us |");
+  expect_part(text, "†: measured from other sources");
+  expect_part(text, "| 1 | n=1024, f32 | stream-cold | vectorized | 10.50 us |");
+  // In the matrix a line stands on the peer and the bound, too.
+  mark_stale(records, [](const Record&, const RecordRow& row) { return row.rung == "cub"; });
+  expect_part(case_matrix(chosen_of(records)), "| 2 | n=512, f32 | stream-cold | vectorized† | 10.50 us |");
 }
 
-TEST_F(RecordTable, ABrokenRecordIsNamed) {
-  for (const char* text : {"{\"schema\":1,", "", "[]", R"({"schema":2,"operator":"fake","results":[]})",
-                           R"({"schema":1,"operator":"fake","results":[{"case":3}]})",
-                           R"({"schema":1,"operator":"fake","results":{}})"}) {
-    write("broken.json", text);
-    const Result<std::vector<Record>> records = read_records(root_.string());
-    ASSERT_FALSE(records.ok()) << text;
-    EXPECT_NE(records.status().message().find("results/h200/broken.json"), std::string::npos);
-  }
+TEST(RecordTable, ALinePerCase) {
+  std::vector<Record> records = {made_up_record(1 << 20), made_up_record(1 << 20, "graph-hot"),
+                                 made_up_record(1024)};
+  compare_with(records[1].rows[1], "cub", 1.004, "same");
+  records[2].the_case.params[0].second = "strided";
+  records[2].notes = {"launch-bound"};
+  records[2].rows.insert(records[2].rows.begin() + 2, made_up_row("cluster_of_two", 8, 1.25));
+  const std::string text = case_matrix(chosen_of(records));
+  expect_part(text, "| # | case | mode | rung | time | GB/s | of bound | vs cub | faster here |");
+  expect_part(text, "| 1 | n=2^20, f32 | stream-cold | vectorized | 10.50 us | 3808 | 0.952 | 1.042 |  |");
+  expect_part(text, "| 2 | n=2^20, f32 | graph-hot | vectorized | 10.50 us | 3808 | 0.952 | 1.004 same |  |");
+  expect_part(text, "| 3 | n=1024, f32, mode=strided <sup>1</sup> | stream-cold |");
+  expect_part(text, "| 1.042 | cluster_of_two 1.250 |");
+  expect_part(text, "<sup>1</sup> launch-bound.");
+  expect_part(text, "Parameters are named where they are not mode=plain.");
+  expect_part(text, "Commands and samples: results/h200/fake.json; commit 0123456789ab.");
+}
+
+TEST(RecordTable, APeerThatDidNotTakeTurnsIsComparedByMedians) {
+  std::vector<Record> records = {made_up_record(1024), made_up_record(512)};
+  RecordRow torch = made_up_peer("torch", 21, 0.476);
+  torch.other_process = true;
+  records[1].rows.push_back(torch);
+  const std::string text = case_matrix(chosen_of(records));
+  expect_part(text, "| vs cub | vs torch (other process) |");
+  expect_part(text, "| 1.042 |  |\n");
+  expect_part(text, "| 1.042 | ~2 |\n");
+  expect_part(text, "~: of the medians alone");
+}
+
+TEST(RecordTable, ArithmeticIsToldInFlops) {
+  std::vector<Record> records = {made_up_record(1024), made_up_record(512)};
+  records[0].flops = 1e6;
+  const std::string text = case_matrix(chosen_of(records));
+  expect_part(text, "| rate |");
+  expect_part(text, "| 2.00 TFLOP/s |");
+  expect_part(text, "| 3808 GB/s |");
+  expect_part(climb_table(records[0]), "| rung | time | TFLOP/s |");
+}
+
+TEST(RecordTable, EveryRungInEveryCaseInTheLaddersOrder) {
+  std::vector<Record> records = {made_up_record(1024), made_up_record(512)};
+  records[1].rows[2] = made_up_row("cluster", 9, 1.111);
+  const std::string text = rung_matrix(chosen_of(records));
+  expect_part(
+      text,
+      "| | 1 | 2 |\n|---|--:|--:|\n| naive | 0.250 | 0.250 |\n| vectorized | **0.952** | **0.952** |\n"
+      "| cluster |  | 1.111 |\n| cub | 0.909 | 0.909 |\n");
+}
+
+TEST(RecordTable, ManyCasesStandInSeveralTables) {
+  std::vector<Record> records;
+  for (int i = 1; i <= 21; ++i) records.push_back(made_up_record(i));
+  const std::string text = rung_matrix(chosen_of(records));
+  expect_part(text, " 19 | 20 |\n");
+  expect_part(text, "| | 21 |\n|---|--:|\n| naive | 0.250 |\n");
+}
+
+TEST(RecordTable, ReasonsOfSkipsStandOnce) {
+  std::vector<Record> records = {made_up_record(1024), made_up_record(512)};
+  for (Record& record : records) record.rows.push_back(made_up_skip("tma", "needs sm_90a"));
+  records[1].rows.push_back(made_up_skip("tiles", "needs sm_90a"));
+  RecordRow failed = made_up_skip("ring", "wrong result");
+  failed.status = "failed";
+  records[1].rows.push_back(failed);
+  EXPECT_EQ(skipped_rungs(chosen_of(records)),
+            "- needs sm_90a: cluster, tma in 2 cases, tiles in 1 case\n"
+            "- failed: wrong result: ring in 1 case\n");
+}
+
+TEST(RecordTable, AllOperatorsALineEach) {
+  std::vector<Record> records = {made_up_record(1024), made_up_record(512),
+                                 made_up_record(256, "graph-cold")};
+  records[1].rows[1].bound_fraction = 0.6;
+  records[1].rows[1].ratio = 0.97;
+  records[2].rows[1].ratio = 0.1;  // no mode that bars are read in
+  mark_stale(records, [](const Record& record, const RecordRow& row) {
+    return record.the_case.shape[0].second == 1024 && row.rung == "naive";
+  });
+  const std::vector<OperatorRecords> operators = {chosen_of(records),
+                                                  choose_records(records, "unrecorded", {})};
+  const std::string text = summary_table(operators);
+  expect_part(
+      text,
+      "| [fake](rooftile/ops/fake/README.md) | n=1024, f32, mode=plain | vectorized | 10.50 us | 0.952 | "
+      "1.042 (cub) | 2 cases: 0.600, 0.970 of a peer | NVIDIA H200, stream-cold, 0123456789ab† |");
+  expect_no_part(text, "unrecorded");
+  expect_part(text, "†: recorded from other sources");
+}
+
+TEST(RecordTable, NoRecordSaysSo) {
+  EXPECT_EQ(summary_table(std::vector{choose_records({}, "fake", {})}), "No record yet.\n");
+  EXPECT_EQ(operator_tables(choose_records({}, "fake", {})).find("No record yet"), 0u);
 }
 
 TEST(ReplaceGenerated, BetweenItsOwnMarkersOnly) {

@@ -1,8 +1,8 @@
 // What a kind of device does for memory, streams, events and graphs: the one place behind which CUDA stands.
 //
-// Two implementations: the host (cpu and sim, where work runs at once on the calling thread) and the CUDA
-// runtime. Callers have checked their arguments: devices belong together, handles are not null, sizes are not
-// zero.
+// Two implementations: the host (cpu and sim, where work runs at once on the
+// calling thread) and the CUDA runtime. Callers have checked their arguments:
+// devices belong together, handles are not null, sizes are not zero.
 #pragma once
 
 #include <cstddef>

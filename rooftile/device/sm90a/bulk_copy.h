@@ -202,8 +202,8 @@ __device__ __forceinline__ void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(kPending) : "memory");
 }
 
-// Until at most the kPending groups committed last are incomplete: what the others wrote is visible to this
-// thread.
+// Until at most the kPending groups committed last are
+// incomplete: what the others wrote is visible to this thread.
 template <int kPending>
 __device__ __forceinline__ void bulk_wait() {
   asm volatile("cp.async.bulk.wait_group %0;" : : "n"(kPending) : "memory");

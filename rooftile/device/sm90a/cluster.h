@@ -8,8 +8,8 @@
 // A block's shared memory is there between the cluster's first cluster_sync(), before which it may not have
 // started, and its return: the last access of another block stands before a last cluster_sync().
 //
-// Source: PTX ISA, Cluster of Cooperative Thread Arrays; special registers %cluster_*; barrier.cluster; mapa;
-// st.async.
+// Source: PTX ISA, Cluster of Cooperative Thread Arrays; special
+// registers %cluster_*; barrier.cluster; mapa; st.async.
 #pragma once
 
 #include <cstdint>

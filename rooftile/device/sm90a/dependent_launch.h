@@ -1,6 +1,6 @@
-// Programmatic dependent launch: a kernel launched with LaunchConfig::dependent may start while the kernel
-// ahead of it in the stream still runs, and does what needs none of its results (barriers, tensor maps,
-// addresses) in the meantime.
+// Programmatic dependent launch: a kernel launched with LaunchConfig::dependent
+// may start while the kernel ahead of it in the stream still runs, and does what
+// needs none of its results (barriers, tensor maps, addresses) in the meantime.
 //
 //   kernel A:  ... last long stretch of work    launch_dependents() ... writes results, returns
 //   kernel B:                    prologue       wait_for_prerequisites()  reads the results of A

@@ -149,8 +149,8 @@ __device__ __forceinline__ bool mbarrier_try_wait(const Mbarrier* s_barrier, std
   return done != 0;
 }
 
-// Returns when the phase of this parity has completed: what its copies and its arriving threads wrote is
-// visible to this thread.
+// Returns when the phase of this parity has completed: what its
+// copies and its arriving threads wrote is visible to this thread.
 template <MbarrierScope kScope = MbarrierScope::block>
 __device__ __forceinline__ void mbarrier_wait(const Mbarrier* s_barrier, std::uint32_t parity) {
   while (!mbarrier_try_wait<kScope>(s_barrier, parity)) {

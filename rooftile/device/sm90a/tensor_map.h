@@ -28,8 +28,8 @@ struct TensorMap {
 
 #else
 
-// The driver's own bits. Copied as an argument it stays where the hardware asks for it: in constant memory,
-// aligned.
+// The driver's own bits. Copied as an argument it stays where
+// the hardware asks for it: in constant memory, aligned.
 struct alignas(128) TensorMap {
   std::uint64_t bits[16];
 };

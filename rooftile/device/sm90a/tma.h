@@ -64,9 +64,9 @@ __device__ __forceinline__ void prefetch_tensor_map(const TensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory");
 }
 
-// One instruction of the family for each rank: its name, the rank, what stands before and after the
-// coordinates. Operands %0 to %4 are the coordinates, of which a rank uses the first; %5 is the map. The rest
-// is the caller's.
+// One instruction of the family for each rank: its name, the rank, what stands
+// before and after the coordinates. Operands %0 to %4 are the coordinates, of
+// which a rank uses the first; %5 is the map. The rest is the caller's.
 #define ROOFTILE_TMA_OPERANDS                                                                     \
   "r"(at[0]), "r"(at[kRank > 1 ? 1 : 0]), "r"(at[kRank > 2 ? 2 : 0]), "r"(at[kRank > 3 ? 3 : 0]), \
       "r"(at[kRank > 4 ? 4 : 0]), "l"(&map)
@@ -99,8 +99,8 @@ __device__ __forceinline__ void tma_load(void* s_tile, const TensorMap& map, con
                "r"(shared_address(s_tile)), "r"(shared_address(s_barrier)))
 }
 
-// To every block of the cluster whose bit (by rank) is set in `blocks`: the same place in each, counted at
-// the same place's barrier.
+// To every block of the cluster whose bit (by rank) is set in `blocks`:
+// the same place in each, counted at the same place's barrier.
 template <int kRank>
 __device__ __forceinline__ void tma_load_multicast(void* s_tile, const TensorMap& map,
                                                    const std::int32_t (&at)[kRank], Mbarrier* s_barrier,
@@ -118,9 +118,9 @@ __device__ __forceinline__ void tma_store(const TensorMap& map, const std::int32
                "r"(shared_address(s_tile)))
 }
 
-// Combines the tile into global memory, element by element and atomically, in this thread's bulk group. add:
-// maps of i32, u32, u64 (which serves i64, too), f16, bf16, f32; min and max: 32- and 64-bit integers, f16,
-// bf16.
+// Combines the tile into global memory, element by element and atomically,
+// in this thread's bulk group. add: maps of i32, u32, u64 (which serves i64,
+// too), f16, bf16, f32; min and max: 32- and 64-bit integers, f16, bf16.
 template <BulkReduction kOp, int kRank>
 __device__ __forceinline__ void tma_reduce(const TensorMap& map, const std::int32_t (&at)[kRank],
                                            const void* s_tile) {

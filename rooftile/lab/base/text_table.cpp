@@ -8,8 +8,8 @@ namespace rooftile::lab {
 namespace {
 
 constexpr int kGap = 2;  // spaces between columns
-constexpr int kNarrowestLast =
-    32;  // the last column is not wrapped below this, even past the terminal's edge
+// The last column is not wrapped below this, even past the terminal's edge.
+constexpr int kNarrowestLast = 32;
 
 std::string padded(const Cell& cell, int width, Align align, bool colour) {
   const std::string fill(static_cast<std::size_t>(std::max(0, width - display_width(cell.text))), ' ');

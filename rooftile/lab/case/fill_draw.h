@@ -89,8 +89,8 @@ ROOFTILE_HOST_DEVICE constexpr std::int64_t draw_in_range(std::uint32_t word, st
   return low + static_cast<std::int64_t>((std::uint64_t{word} * span) >> 32);
 }
 
-// Bits 0 to 3 of a word choose the special elements, bits 4 to 6 the value; the uniform value uses bits 8 and
-// up alone.
+// Bits 0 to 3 of a word choose the special elements, bits 4
+// to 6 the value; the uniform value uses bits 8 and up alone.
 ROOFTILE_HOST_DEVICE constexpr bool is_special(std::uint32_t word) { return (word & 15u) == 0; }
 
 template <class T>
@@ -143,8 +143,8 @@ ROOFTILE_HOST_DEVICE T draw_integer(std::uint32_t word, Fill fill) {
     return static_cast<T>(draw_in_range(word, kSigned ? -1000 : 0, 1000));
 }
 
-// The elements of group `group` of tensor `tensor_index`, from element group * kElementsPerGroup<T> on, of a
-// tensor of `count`.
+// The elements of group `group` of tensor `tensor_index`, from
+// element group * kElementsPerGroup<T> on, of a tensor of `count`.
 template <class T>
 ROOFTILE_HOST_DEVICE void draw_group(T* elements, std::int64_t count, std::int64_t group, Fill fill,
                                      PhiloxKey key, std::uint64_t tensor_index) {

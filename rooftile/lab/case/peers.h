@@ -13,9 +13,9 @@ struct PeerLibrary {
   std::string reason;  // why it was not loaded; empty: it was
 };
 
-// Loads every `rooftile_peers_*.so` beside the program where a GPU is usable, and lets it register its peers.
-// A plugin's entry is `extern "C" void rooftile_register_peers(rooftile::Registry*)`. Loaded plugins stay
-// loaded.
+// Loads every `rooftile_peers_*.so` beside the program where a GPU is usable,
+// and lets it register its peers. A plugin's entry is `extern "C" void
+// rooftile_register_peers(rooftile::Registry*)`. Loaded plugins stay loaded.
 [[nodiscard]] std::vector<PeerLibrary> load_peers(Registry& registry);
 
 }  // namespace rooftile::lab

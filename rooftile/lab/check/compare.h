@@ -14,9 +14,9 @@ struct Comparison {
   double max_error = 0;  // the largest finite |out - exact|
 };
 
-// Integers bit for bit. Floats by core/case.h: NaN and infinities by place (after rounding the exact value to
-// the output's dtype), everything else within factor * |same_precision - exact| + floor; a comparison with
-// NaN fails.
+// Integers bit for bit. Floats by core/case.h: NaN and infinities by place
+// (after rounding the exact value to the output's dtype), everything else within
+// factor * |same_precision - exact| + floor; a comparison with NaN fails.
 [[nodiscard]] Comparison compare(const HostTensor& out, const Expected& expected);
 
 }  // namespace rooftile::lab

@@ -1,11 +1,11 @@
 // Verification: every rung of every case on a device, or one of them, against the reference.
 //
-// One check launches the candidate twice. Before each launch outputs and the free part of the workspace are
-// poisoned (0xFF bytes: NaN in every float; another pattern before the second launch, so that an element that
-// nobody writes cannot repeat itself) and the zeroed part is zero. After each: the launch and the stream
-// succeeded, guard bytes around every buffer are intact, the zeroed part is zero again, the inputs are
-// unchanged, every output element obeys the rule. After both: the two results are bitwise equal where the row
-// promises it.
+// One check launches the candidate twice. Before each launch outputs and the free part of the
+// workspace are poisoned (0xFF bytes: NaN in every float; another pattern before the second
+// launch, so that an element that nobody writes cannot repeat itself) and the zeroed part is
+// zero. After each: the launch and the stream succeeded, guard bytes around every buffer are
+// intact, the zeroed part is zero again, the inputs are unchanged, every output element obeys
+// the rule. After both: the two results are bitwise equal where the row promises it.
 #pragma once
 
 #include <functional>

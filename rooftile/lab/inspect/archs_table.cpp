@@ -59,8 +59,7 @@ std::string archs_table(const std::vector<ArchInspection>& archs, int width, boo
   text += "\n" + table.render(width, colour);
   constexpr std::string_view kLegend =
       "registers: per thread; spilled: bytes of spill stores in the code; static: bytes of shared memory; "
-      "grid: "
-      "blocks; --arch NAME shows one architecture with its machine code";
+      "grid: blocks; --arch NAME shows one architecture with its machine code";
   for (const std::string& part : wrap(kLegend, width)) text += paint(part, Colour::dim, colour) + "\n";
   return text;
 }

@@ -36,8 +36,8 @@ std::string digest(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-// The files behind the colon of make's rule; a \ goes on in the next line, and stands before a blank in a
-// name.
+// The files behind the colon of make's rule; a \ goes on
+// in the next line, and stands before a blank in a name.
 std::vector<std::string> prerequisites(const std::string& rule) {
   std::vector<std::string> files;
   std::string name;

@@ -16,12 +16,12 @@ class CompiledCache {
 
   [[nodiscard]] const std::filesystem::path& cubin() const { return cubin_; }
 
-  // What the compiler said, where it was called by the same recipe (version and flags) and every file that it
-  // read then is the same now.
+  // What the compiler said, where it was called by the same recipe
+  // (version and flags) and every file that it read then is the same now.
   [[nodiscard]] std::optional<std::string> find(const std::string& recipe) const;
 
-  // Moves the machine code in. `rule_file` is the compiler's own list of the files that it read, as a rule of
-  // make.
+  // Moves the machine code in. `rule_file` is the compiler's
+  // own list of the files that it read, as a rule of make.
   [[nodiscard]] Status keep(const std::string& recipe, const std::string& cubin_file,
                             const std::string& rule_file, const std::string& report) const;
 

@@ -78,8 +78,8 @@ Result<CompiledRung> compile_rung(const std::string& operator_name, const std::s
   const std::string nvcc = find_cuda_tool("nvcc");
   if (nvcc.empty()) {
     return unavailable(
-        "nvcc is not here (looked in CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda): install a CUDA "
-        "toolkit of version 12 or newer");
+        "nvcc is not here (looked in CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda): "
+        "install a CUDA toolkit of version 12 or newer");
   }
   ROOFTILE_TRY_ASSIGN(const fs::path root, source_root());
   ROOFTILE_TRY_ASSIGN(const fs::path source, rung_source(root, operator_name, rung));

@@ -77,8 +77,8 @@ Result<std::map<std::string, SassSummary>> disassemble(const CompiledRung& compi
   const std::string tool = find_cuda_tool("nvdisasm");
   if (tool.empty()) {
     return unavailable(
-        "nvdisasm is not here: install the CUDA toolkit's (or PyPI's nvidia-cuda-nvdisasm) and put it on "
-        "PATH");
+        "nvdisasm is not here: install the CUDA toolkit's "
+        "(or PyPI's nvidia-cuda-nvdisasm) and put it on PATH");
   }
   ROOFTILE_TRY_ASSIGN(const ProcessResult result, run_cuda_tool(tool, {"-c", "-gi", compiled.cubin}));
   if (result.exit_code != 0) {

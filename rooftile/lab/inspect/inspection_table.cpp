@@ -64,12 +64,11 @@ void add_resources(Page& page, const Inspection& inspection, const InspectedKern
                                             *inspection.assumed_registers, r.registers)
                               : fmt::format("{} per thread", r.registers));
   if (r.spill_stores + r.spill_loads > 0) {
-    page.entry(
-        "spills",
-        fmt::format("{} bytes of spill stores and {} of spill loads stand in the code: registers that go "
-                    "through local memory",
-                    r.spill_stores, r.spill_loads),
-        Colour::red);
+    page.entry("spills",
+               fmt::format("{} bytes of spill stores and {} of spill loads stand in the code: "
+                           "registers that go through local memory",
+                           r.spill_stores, r.spill_loads),
+               Colour::red);
   } else {
     page.entry("spills", "none");
   }

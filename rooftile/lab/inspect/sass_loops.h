@@ -16,9 +16,9 @@ struct SassLoop {
   std::string line;               // where the source decides to go round; empty: not known
 };
 
-// Natural loops: branches back to an instruction that no way from the entry passes by. Code that the compiler
-// has moved out of line and that jumps back is no loop. Called functions (division, ...) are not looked into.
-// In the order of their heads.
+// Natural loops: branches back to an instruction that no way from the entry passes
+// by. Code that the compiler has moved out of line and that jumps back is no loop.
+// Called functions (division, ...) are not looked into. In the order of their heads.
 [[nodiscard]] std::vector<SassLoop> find_loops(const SassFunction& function);
 
 }  // namespace rooftile::lab

@@ -24,8 +24,8 @@ bool is_arithmetic(const SassInstruction& instruction) {
   return kind == InstructionClass::fma || kind == InstructionClass::tensor;
 }
 
-// The most often repeated instruction of those that `wanted` picks, told apart by all lines that it comes
-// from.
+// The most often repeated instruction of those that `wanted`
+// picks, told apart by all lines that it comes from.
 template <class Wanted>
 void count_copies(const SassFunction& function, const SassLoop& loop, Wanted&& wanted, LoopSummary& summary) {
   std::map<std::pair<std::string_view, std::string_view>, int> copies;

@@ -1,5 +1,5 @@
-// The ladder: every rung and peer of one operator on one case, verified, then measured against each other and
-// against the streaming bound.
+// The ladder: every rung and peer of one operator on one case, verified,
+// then measured against each other and against the streaming bound.
 #pragma once
 
 #include <cstdint>

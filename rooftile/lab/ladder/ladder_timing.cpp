@@ -104,8 +104,8 @@ void note_clock(StreamRef stream, const Result<double>& before, LadderResult& re
   }
 }
 
-// The row of the fastest way to stream the bytes of the case, and every row's share of it. `series` holds the
-// times of bound.accesses().
+// The row of the fastest way to stream the bytes of the case, and every
+// row's share of it. `series` holds the times of bound.accesses().
 void add_bound(std::vector<LadderEntry>& entries, const StreamBound& bound,
                std::span<const TimeSeries> series, TimeMode mode, LadderResult& result) {
   std::size_t best = 0;

@@ -19,8 +19,8 @@ struct LadderEntry {
   bool timed = false;
 };
 
-// Times all verified entries and the bound together, and fills in what follows from the times. Adds the row
-// of the bound.
+// Times all verified entries and the bound together, and fills
+// in what follows from the times. Adds the row of the bound.
 [[nodiscard]] Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem,
                                   const LadderOptions& options, LadderResult& result);
 

@@ -3,286 +3,80 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <sstream>
-#include <utility>
 
 #include "rooftile/lab/base/format_bytes.h"
-#include "rooftile/lab/case/problem.h"
+#include "rooftile/lab/ladder/record_text.h"
 
 namespace rooftile::lab {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kEndMarker = "<!-- end generated -->";
-constexpr std::string_view kNoRecord =
-    "No record yet: `rooftile ladder {}` on a GPU, kept in `results/`, makes this table.\n";
 
-// What a record lacks is empty: the keys that tables need are checked by `has_keys`.
-std::string text_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : "";
-}
-double number_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_number() ? at->get<double>() : 0.0;
-}
-bool flag_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_boolean() && at->get<bool>();
-}
-const Json& object_of(const Json& json, const char* key) {
-  static const Json empty = Json::object();
-  const auto at = json.find(key);
-  return at != json.end() && at->is_object() ? *at : empty;
-}
-
-RecordRow read_row(const Json& json) {
-  RecordRow row;
-  row.rung = text_of(json, "rung");
-  row.kind = text_of(json, "kind");
-  row.other_process = flag_of(json, "other_process");
-  row.chosen = flag_of(json, "chosen");
-  row.status = text_of(json, "status");
-  row.reason = text_of(json, "reason");
-  const Json& time = object_of(json, "time_us");
-  row.median_us = number_of(time, "median");
-  row.timed = row.median_us > 0.0;
-  row.steady = text_of(time, "verdict") != "insufficient";
-  row.gbps = number_of(json, "gbps");
-  row.bound_fraction = number_of(json, "bound_fraction");
-  row.peer = text_of(json, "peer");
-  row.ratio = number_of(object_of(json, "ratio_to_peer"), "median");
-  row.verdict = text_of(json, "verdict");
-  for (const auto& [part, digest] : object_of(json, "sources").items()) {
-    if (digest.is_string()) row.sources.push_back({part, digest.get<std::string>()});
-  }
-  return row;
-}
-
-std::string case_name(const Json& json) {
-  std::string name;
-  const auto add = [&name](const std::string& part) { name += (name.empty() ? "" : ", ") + part; };
-  for (const auto& [key, value] : object_of(json, "shape").items()) add(key + "=" + value.dump());
-  add(text_of(json, "dtype"));
-  for (const auto& [key, value] : object_of(json, "params").items()) {
-    add(key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
-  }
-  return name;
-}
-
-bool is_result(const Json& json) {
-  return json.is_object() && json.contains("case") && json["case"].is_object() && json.contains("rows") &&
-         json["rows"].is_array();
-}
-
-// The records of one file; none where it is another command's.
-Status read_file(const fs::path& file, const std::string& name, SourceTable present,
-                 std::vector<Record>& records) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  const Json json = Json::parse(text.str(), nullptr, false);
-  if (!json.is_object()) {
-    return io_error(fmt::format("{} is not JSON: record it again, or remove it", name));
-  }
-  if (!json.contains("operator") || !json.contains("results")) return {};
-  if (number_of(json, "schema") != 1.0 || !json["results"].is_array() ||
-      !std::all_of(json["results"].begin(), json["results"].end(), is_result)) {
-    return io_error(fmt::format("{} is not a ladder of schema 1: record it again, or remove it", name));
-  }
-  for (const Json& result : json["results"]) {
-    const Json& machine = object_of(result.contains("machine") ? result : json, "machine");
-    Record record;
-    record.path = name;
-    record.gpu = file.parent_path().filename().string();
-    record.operator_name = text_of(json, "operator");
-    record.case_name = case_name(result["case"]);
-    record.commit = text_of(result, "commit");
-    record.command = text_of(result, "command");
-    record.read_bytes = number_of(result["case"], "read_bytes");
-    record.write_bytes = number_of(result["case"], "write_bytes");
-    for (const Json& row : result["rows"]) {
-      if (row.is_object()) record.rows.push_back(read_row(row));
-    }
-    for (RecordRow& row : record.rows)
-      row.stale = stale_parts(row.sources, record.operator_name, row.rung, row.peer, present);
-    record.mode = text_of(result, "mode");
-    record.machine = text_of(machine, text_of(result, "device").starts_with("cuda") ? "gpu" : "cpu");
-    // What only the simulator ran has no time to show.
-    const bool timed =
-        std::any_of(record.rows.begin(), record.rows.end(), [](const RecordRow& row) { return row.timed; });
-    if (timed) records.push_back(std::move(record));
-  }
-  return {};
-}
-
-std::string time_text(double us) {
-  return us < 1e3 ? fmt::format("{:.2f} us", us) : fmt::format("{:.3f} ms", us * 1e-3);
-}
-
-// A table cell must not end its cell or its line.
-std::string cell(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  std::string safe;
-  for (const char c : text) safe += c == '|' ? std::string("\\|") : std::string(1, c);
-  return safe;
-}
-
-bool stale(const Record& record) {
-  return std::any_of(record.rows.begin(), record.rows.end(),
-                     [](const RecordRow& row) { return !row.stale.empty(); });
-}
-
-// "naive (kernel), tma (kernel, plan)"
-std::string stale_rows(const Record& record) {
-  std::string text;
-  for (const RecordRow& row : record.rows) {
-    if (row.stale.empty()) continue;
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", row.rung, fmt::join(row.stale, ", "));
-  }
-  return text;
-}
-
-std::string peer_of(const Record& record) {
-  for (const RecordRow& row : record.rows) {
-    if (!row.peer.empty()) return row.peer;
-  }
-  return "";
-}
-
-std::string row_line(const RecordRow& row, bool has_peer) {
-  const std::string name = row.chosen          ? fmt::format("**{}**", cell(row.rung))
-                           : row.other_process ? cell(row.rung) + " (other process)"
-                                               : cell(row.rung);
-  std::string line = fmt::format("| {} | {}{} | {:.{}f} | {} |", name, time_text(row.median_us),
-                                 row.steady ? "" : " (insufficient)", row.gbps, row.gbps < 100.0 ? 2 : 0,
-                                 row.bound_fraction > 0 ? fmt::format("{:.3f}", row.bound_fraction) : "");
-  if (has_peer) {
-    line += row.ratio > 0 ? fmt::format(" {:.3f} {} |", row.ratio, row.verdict) : std::string("  |");
-  }
+std::string climb_line(const Record& record, const RecordRow& row, bool has_peer) {
+  const std::string name = cell(row_name(row));
+  std::string line =
+      fmt::format("| {}{} | {}{} | {} | {} |", row.chosen ? fmt::format("**{}**", name) : name,
+                  row.stale ? kStaleMark : "", time_text(row.median_us), row.steady ? "" : " (insufficient)",
+                  rate_text(record, row), share_text(row.bound_fraction));
+  if (has_peer)
+    line += row.ratio > 0 ? fmt::format(" {} {} |", ratio_text(row.ratio), row.verdict) : std::string("  |");
   return line + "\n";
 }
 
-// "a, b (skipped: why); c (failed: why)": rows of the same reason together, in the order of the first.
-std::string absent_rows(const Record& record) {
-  std::vector<std::pair<std::string, std::string>> reasons;  // reason, the rungs that have it
-  for (const RecordRow& row : record.rows) {
-    if (row.timed) continue;
-    const std::string reason =
-        fmt::format("{}: {}", row.status, row.reason.empty() ? "no reason recorded" : row.reason);
-    const auto same = [&reason](const auto& known) { return known.first == reason; };
-    const auto at = std::find_if(reasons.begin(), reasons.end(), same);
-    if (at == reasons.end())
-      reasons.emplace_back(reason, row.rung);
-    else
-      at->second += ", " + row.rung;
-  }
+// What the record says beside its numbers: which stream is the bound, a peer's version, a warning.
+std::string climb_remarks(const Record& record) {
   std::string text;
-  for (const auto& [reason, rungs] : reasons)
-    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", rungs, reason);
-  return text;
-}
-
-std::string record_table(const Record& record) {
-  std::string text =
-      fmt::format("**{}** on {}: {}, {} read, {} written; `{}`, commit {}\n\n", cell(record.case_name),
-                  cell(record.machine), record.mode, format_bytes(record.read_bytes),
-                  format_bytes(record.write_bytes), record.command, record.commit.substr(0, 12));
-  if (stale(record)) {
-    text += fmt::format("*Stale, measured from other sources than those that stand here: {}.*\n\n",
-                        stale_rows(record));
-  }
-  const std::string peer = peer_of(record);
-  text += fmt::format("| rung | time | GB/s | of bound |{}\n|---|--:|--:|--:|{}\n",
-                      peer.empty() ? "" : fmt::format(" vs {} |", cell(peer)), peer.empty() ? "" : "--:|");
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   for (const RecordRow& row : record.rows) {
-    if (row.timed) text += row_line(row, !peer.empty());
+    if (row.timed && !row.reason.empty()) add(fmt::format("{}: {}", row.rung, row.reason));
   }
-  const std::string absent = absent_rows(record);
-  if (!absent.empty()) text += fmt::format("\nWithout a time: {}.\n", absent);
-  return text;
+  for (const std::string& note : record.notes) add(note);
+  return text.empty() ? text : "\n" + text + ".\n";
 }
 
-// Records of the operator in the order of the tables. Of two records of one case in one mode on one machine
-// the one of the present sources counts, then the later path.
-std::vector<const Record*> choose_records(const std::vector<Record>& records,
-                                          std::string_view operator_name) {
-  std::vector<const Record*> chosen;
-  for (const Record& record : records) {
-    if (record.operator_name != operator_name) continue;
-    const auto at = std::find_if(chosen.begin(), chosen.end(), [&record](const Record* other) {
-      return other->gpu == record.gpu && other->machine == record.machine &&
-             other->case_name == record.case_name && other->mode == record.mode;
-    });
-    if (at == chosen.end()) {
-      chosen.push_back(&record);
-    } else if (!stale(record) || stale(**at)) {
-      *at = &record;
-    }
-  }
-  std::stable_sort(chosen.begin(), chosen.end(), [](const Record* x, const Record* y) {
-    if (x->gpu != y->gpu) return x->gpu < y->gpu;
-    return x->read_bytes + x->write_bytes > y->read_bytes + y->write_bytes;
+bool any_stale(const OperatorRecords& of) {
+  return std::any_of(of.shown.begin(), of.shown.end(), [](const Record* record) {
+    return std::any_of(record->rows.begin(), record->rows.end(),
+                       [](const RecordRow& row) { return row.stale; });
   });
-  return chosen;
+}
+
+void add_part(std::string& text, std::string_view heading, const std::string& part) {
+  if (!part.empty()) text += fmt::format("\n### {}\n\n{}", heading, part);
 }
 
 }  // namespace
 
-Result<std::vector<Record>> read_records(const std::string& root, SourceTable present) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  const fs::path results = fs::path(root) / "results";
-  for (fs::recursive_directory_iterator at(results, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".json") files.push_back(at->path());
+std::string climb_table(const Record& climb) {
+  const RecordRow* peer = best_peer(climb);
+  std::string text = fmt::format("| rung | time | {} | of bound |{}\n|---|--:|--:|--:|{}\n", rate_unit(climb),
+                                 peer == nullptr ? "" : fmt::format(" vs {} |", cell(peer->rung)),
+                                 peer == nullptr ? "" : "--:|");
+  for (const RecordRow& row : climb.rows) {
+    if (row.timed) text += climb_line(climb, row, peer != nullptr);
   }
-  if (error && fs::exists(results)) {
-    return io_error(fmt::format("cannot read {}: {}", results.string(), error.message()));
-  }
-  std::sort(files.begin(), files.end());
-  std::vector<Record> records;
-  for (const fs::path& file : files) {
-    ROOFTILE_TRY(read_file(file, file.lexically_relative(root).string(), present, records));
-  }
-  return records;
+  return text + climb_remarks(climb);
 }
 
-std::string operator_tables(const std::vector<Record>& records, std::string_view operator_name) {
-  std::string text;
-  for (const Record* record : choose_records(records, operator_name)) {
-    text += (text.empty() ? "" : "\n") + record_table(*record);
+std::string operator_tables(const OperatorRecords& of) {
+  if (of.climb == nullptr) {
+    return fmt::format(
+        "No record yet: `rooftile ladder {}` on a GPU, kept in `results/`, makes this table.\n", of.name);
   }
-  if (text.empty()) return fmt::format(fmt::runtime(kNoRecord), operator_name);
-  return "The rung in bold is the one that the library chooses; of bound: share of the streaming rate of the "
-         "same "
-         "bytes\nin the same run; above 1 against the peer is faster than it.\n\n" +
-         text;
-}
-
-std::string summary_table(const std::vector<Record>& records, const std::vector<std::string>& operators) {
-  std::string text;
-  for (const std::string& op : operators) {
-    for (const Record* record : choose_records(records, op)) {
-      const auto row = std::find_if(record->rows.begin(), record->rows.end(),
-                                    [](const RecordRow& r) { return r.chosen && r.timed; });
-      if (row == record->rows.end()) continue;
-      text += fmt::format(
-          "| [{0}](rooftile/ops/{0}/README.md){1} | {2} | {3}, {4} | {5} | {6}{7} | {8} | {9} |\n", op,
-          stale(*record) ? " (stale)" : "", cell(record->case_name), cell(record->machine), record->mode,
-          cell(row->rung), time_text(row->median_us), row->steady ? "" : " (insufficient)",
-          row->bound_fraction > 0 ? fmt::format("{:.3f}", row->bound_fraction) : "",
-          row->ratio > 0 ? fmt::format("{:.3f} {} ({})", row->ratio, row->verdict, cell(row->peer)) : "");
-    }
-  }
-  if (text.empty()) return "No record yet.\n";
-  return "| operator | case | machine, mode | rung | time | of bound | vs peer "
-         "|\n|---|---|---|---|--:|--:|--:|\n" +
-         text;
+  const Record& climb = *of.climb;
+  std::string text = fmt::format(
+      "### The climb\n\n![{}](climb.svg)\n\n{} on {}: {}, {} read, {} written; `{}`, commit {}.\n"
+      "Bold: the rung that the library chooses. Of bound: share of the rate at which the same bytes stream\n"
+      "in the same run. Above 1 against the peer: faster than it.{}\n\n",
+      climb_sentence(of), cell(case_text(climb.the_case)), cell(climb.machine), climb.mode,
+      format_bytes(climb.read_bytes), format_bytes(climb.write_bytes), climb.command, commit_text(climb),
+      any_stale(of) ? fmt::format(" {}: measured from other sources than those that stand here.", kStaleMark)
+                    : "");
+  text += climb_table(climb);
+  add_part(text, fmt::format("All {} recorded cases", of.shown.size()), case_matrix(of));
+  text += rung_matrix(of);
+  add_part(text, "Skipped, and why", skipped_rungs(of));
+  return text;
 }
 
 Result<std::string> replace_generated(std::string_view text, std::string_view name,

@@ -1,67 +1,38 @@
-// Recorded ladders as the tables of the READMEs.
+// What is generated from recorded ladders: an operator's
+// tables and its drawing, and one table of all operators.
 //
-// Records are the JSON files (schema 1) of `rooftile ladder` in results/<gpu>/. The tables stand between
-// `<!-- generated: NAME -->` and `<!-- end generated -->`: NAME is an operator in its own README, and
-// `summary` in the README of the tree.
+// Tables stand between `<!-- generated: NAME -->` and `<!-- end generated -->`: NAME is an operator in its
+// own README, and `summary` in the README of the tree. The drawing is climb.svg beside the operator's README.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rooftile/core/status.h"
-#include "rooftile/lab/base/source_parts.h"
+#include "rooftile/lab/ladder/record_choice.h"
 
 namespace rooftile::lab {
 
-struct RecordRow {
-  std::string rung;
-  std::string kind;
-  bool other_process = false;
-  bool chosen = false;
-  std::string status;
-  std::string reason;
-  bool timed = false;
-  bool steady = true;
-  double median_us = 0;
-  double gbps = 0;
-  double bound_fraction = 0;  // 0: none
-  std::string peer;
-  double ratio = 0;  // 0: none
-  std::string verdict;
-  SourceParts sources;
-  std::vector<std::string> stale;  // the parts of them that are not the present ones
-};
+// The Markdown of an operator's README.
+[[nodiscard]] std::string operator_tables(const OperatorRecords& of);
 
-// One case of one ladder.
-struct Record {
-  std::string path;     // from the root of the tree
-  std::string gpu;      // the folder's name
-  std::string machine;  // the device that was measured
-  std::string operator_name;
-  std::string case_name;  // "n=268435456, f32, op=sum"
-  std::string mode;
-  std::string commit;
-  std::string command;
-  double read_bytes = 0;
-  double write_bytes = 0;
-  std::vector<RecordRow> rows;
-};
+// Its parts, each of whole lines; empty where there is nothing to say.
+[[nodiscard]] std::string climb_table(const Record& climb);
+[[nodiscard]] std::string case_matrix(const OperatorRecords& of);  // a row per case
+[[nodiscard]] std::string rung_matrix(const OperatorRecords& of);  // a row per rung, a column per case
+[[nodiscard]] std::string skipped_rungs(const OperatorRecords& of);
 
-// All ladder records under root/results, by path; records of another kind are passed over. Rows of other sources
-// than `present` are marked as stale. An error names the file that is no JSON, or no record.
-[[nodiscard]] Result<std::vector<Record>> read_records(const std::string& root,
-                                                       SourceTable present = present_sources());
+// The climb as an SVG for light and dark pages; empty where nothing is recorded.
+[[nodiscard]] std::string climb_svg(const OperatorRecords& of);
+// The same in one sentence, for those who do not see it.
+[[nodiscard]] std::string climb_sentence(const OperatorRecords& of);
 
-// The Markdown of an operator: a table for each case; what is stale is named.
-[[nodiscard]] std::string operator_tables(const std::vector<Record>& records, std::string_view operator_name);
+// One line per recorded operator: its climb, and the least of all its cases.
+[[nodiscard]] std::string summary_table(std::span<const OperatorRecords> operators);
 
-// One line per operator and GPU: the chosen rung of its first record.
-[[nodiscard]] std::string summary_table(const std::vector<Record>& records,
-                                        const std::vector<std::string>& operators);
-
-// `text` with `generated` between the markers of `name`. An error where the markers are missing, or stand
-// twice.
+// `text` with `generated` between the markers of `name`.
+// An error where the markers are missing, or stand twice.
 [[nodiscard]] Result<std::string> replace_generated(std::string_view text, std::string_view name,
                                                     std::string_view generated);
 

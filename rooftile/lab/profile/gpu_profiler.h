@@ -5,8 +5,8 @@
 
 namespace rooftile::lab {
 
-// With `ncu --profile-from-start off`, kernels launched between the two are profiled and no others. Without a
-// profiler they do nothing.
+// With `ncu --profile-from-start off`, kernels launched between the
+// two are profiled and no others. Without a profiler they do nothing.
 [[nodiscard]] Status start_profiler_range();
 [[nodiscard]] Status stop_profiler_range();
 

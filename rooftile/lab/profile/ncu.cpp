@@ -58,9 +58,8 @@ Status explain_failure(const NcuOptions& options, const ProcessResult& process) 
   const std::string output = process.out + process.err;
   if (output.find("ERR_NVGPUCTRPERM") != std::string::npos) {
     return unavailable(
-        "the driver shows performance counters to administrators alone (ERR_NVGPUCTRPERM): run this as root, "
-        "or "
-        "load the driver with NVreg_RestrictProfilingToAdminUsers=0");
+        "the driver shows performance counters to administrators alone (ERR_NVGPUCTRPERM): "
+        "run this as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0");
   }
   const std::string error = line_after(output, "==ERROR==");
   if (!error.empty()) return unavailable(fmt::format("ncu cannot profile here: {}", error));

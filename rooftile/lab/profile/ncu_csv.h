@@ -16,8 +16,8 @@ struct NcuKernel {
   std::string name;  // with its template arguments
   std::string grid;  // "(640, 1, 1)"
   std::string block;
-  // In base units: bytes, seconds, cycles, hertz, percent. Metrics that have no number here, or that the GPU
-  // does not have, are left out.
+  // In base units: bytes, seconds, cycles, hertz, percent. Metrics that
+  // have no number here, or that the GPU does not have, are left out.
   std::map<std::string, double, std::less<>> metrics;
 
   [[nodiscard]] std::optional<double> metric(std::string_view metric_name) const;

@@ -14,8 +14,8 @@ struct Counter {
   std::string name;                 // "global_load_sectors"
   std::optional<double> measured;   // none where the GPU has no such counter
   std::optional<double> simulated;  // none where nothing was simulated
-  // (simulated - measured) / measured; none where one of them is not there, or where only the measured one is
-  // 0.
+  // (simulated - measured) / measured; none where one of
+  // them is not there, or where only the measured one is 0.
   [[nodiscard]] std::optional<double> deviation() const;
 };
 

@@ -12,8 +12,8 @@ namespace rooftile::lab {
 struct LaunchOptions {
   CaseRequest request;
   Device device;
-  // In place of the GPU's default case the one that the simulated SM takes, so that counts can be compared
-  // one by one.
+  // In place of the GPU's default case the one that the simulated
+  // SM takes, so that counts can be compared one by one.
   bool simulated_case = false;
 };
 
@@ -25,9 +25,9 @@ struct ProfiledLaunch {
   int multiprocessors = 0;  // for which the rung planned its grid
 };
 
-// Verifies the rung, then launches it once between start and stop of the profiler's range. Without a --shape,
-// a rung that does not serve the device's default case gets the first that it serves of those that the
-// simulated SM takes.
+// Verifies the rung, then launches it once between start and stop of the
+// profiler's range. Without a --shape, a rung that does not serve the device's
+// default case gets the first that it serves of those that the simulated SM takes.
 [[nodiscard]] Result<ProfiledLaunch> launch_for_profiler(const Registry& registry,
                                                          const OperatorDescriptor& op,
                                                          const std::string& rung,

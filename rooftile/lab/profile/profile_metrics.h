@@ -28,8 +28,8 @@ struct MetricSection {
 // "12.5 us", "79.3 %", "4.17 TB/s".
 [[nodiscard]] std::string metric_text(double value, MetricUnit unit);
 
-// What limits the blocks on an SM: "registers (2 blocks)", several where they are equal; empty where it is
-// not known.
+// What limits the blocks on an SM: "registers (2 blocks)",
+// several where they are equal; empty where it is not known.
 [[nodiscard]] std::string occupancy_limit(const NcuKernel& kernel);
 
 // Why warps waited: cycles per issued instruction, the largest first, those of next to nothing left out.

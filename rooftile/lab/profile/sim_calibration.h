@@ -21,8 +21,8 @@ struct Explanation {
   std::vector<std::string> counters;
   std::string reason;
 };
-// A line each: rung, counters divided by commas, reason, divided by tabs; lines with # in front are passed
-// over.
+// A line each: rung, counters divided by commas, reason,
+// divided by tabs; lines with # in front are passed over.
 [[nodiscard]] Result<std::vector<Explanation>> parse_explanations(std::string_view text);
 
 // All profiles under root/results, by path; records of another kind are passed over.

@@ -61,8 +61,8 @@ Status check_expectations(const RungRow& rung, Simulation& simulation) {
   return {};
 }
 
-// The operator with rungs that are wrong on purpose as if they were right: their mistakes are what there is
-// to see.
+// The operator with rungs that are wrong on purpose as if
+// they were right: their mistakes are what there is to see.
 OperatorDescriptor with_all_rungs_trusted(OperatorDescriptor op) {
   for (RungRow& rung : op.rungs) rung.wrong_on_purpose.clear();
   return op;
@@ -158,8 +158,8 @@ Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& pr
                                    const simt::checked::SessionOptions& options) {
   if (!candidate.checked) {
     return unavailable(
-        "this build has no instrumented kernels: configure with -DROOFTILE_CHECKED=ON, without "
-        "sanitizers");
+        "this build has no instrumented kernels: configure with -DROOFTILE_CHECKED=ON, "
+        "without sanitizers");
   }
   ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
   for (const GuardedBuffer& output : problem.outputs())

@@ -51,8 +51,8 @@ struct Simulation {
   bool shrunk = false;      // in place of a larger case
   double bytes_needed = 0;  // the algorithm's minimum
   WatchedRun run;
-  std::vector<std::string>
-      broken;  // the rung's expectations that do not hold; not looked at on a case of the caller's
+  // The rung's expectations that do not hold; not looked at on a case of the caller's.
+  std::vector<std::string> broken;
   std::string wrong_on_purpose;  // the rung's planted mistake; empty: it has none
 
   // A mistake where none is planted, a planted one that was not found, or a broken expectation.

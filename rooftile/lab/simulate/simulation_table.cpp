@@ -70,8 +70,8 @@ std::string constant_meaning(const AccessCounts& counts) {
   const double words = counts.conflict_degree();
   if (words <= kNoticeable) return "";
   return fmt::format(
-      "{} different words per request, served one after the other: constant memory is for one "
-      "index per warp",
+      "{} different words per request, served one after the other: "
+      "constant memory is for one index per warp",
       decimal(words));
 }
 
@@ -192,8 +192,8 @@ std::vector<std::string> summary(const Simulation& simulation) {
   const AccessCounts stores = report.total(MemorySpace::shared, AccessKind::store);
   if (loads.requests + stores.requests > 0) {
     lines.push_back(
-        fmt::format("shared memory: {} load requests, conflict degree {} (worst {}); {} store requests, {} "
-                    "(worst {})",
+        fmt::format("shared memory: {} load requests, conflict degree {} (worst {}); "
+                    "{} store requests, {} (worst {})",
                     loads.requests, decimal(loads.conflict_degree()), loads.worst_conflict, stores.requests,
                     decimal(stores.conflict_degree()), stores.worst_conflict));
   }

@@ -116,8 +116,8 @@ std::string tensor_name(std::string_view instruction, TensorInput input) {
   return std::string(instruction) + "_" + std::string(to_string(input));
 }
 
-// wgmma where it exists, and mma.sync beside it: what a kernel gives up that stays with the older
-// instruction.
+// wgmma where it exists, and mma.sync beside it: what a
+// kernel gives up that stays with the older instruction.
 Status measure_tensor_cores(StreamRef stream, const DeviceProperties& device,
                             std::vector<Ceiling>& ceilings) {
   const int sms = device.multiprocessors;

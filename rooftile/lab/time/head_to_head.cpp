@@ -22,8 +22,8 @@ struct Samples {
   std::vector<double> b_us;
 };
 
-// The side, 0 or 1, of the quad's launch at this place: A B B A, or B A A B where the quad's number has an
-// odd count of ones.
+// The side, 0 or 1, of the quad's launch at this place: A B B A,
+// or B A A B where the quad's number has an odd count of ones.
 std::size_t side(int quad, int place) {
   const bool outer = place == 0 || place == kQuad - 1;
   const bool swapped = std::popcount(static_cast<unsigned>(quad)) % 2 == 1;
@@ -49,10 +49,10 @@ Status measure_quads(Stopwatch& watch, int first, int count, Samples& samples) {
   return {};
 }
 
-// The ratios that the verdict rests on: of two neighbouring quads, one of either kind, where there are enough
-// of them, else of one quad each. What alternates from launch to launch (an H200 has times of 22.5 and 24 us
-// in turns when it reads 64 MiB, a little more than its L2) would give the two kinds of quads a ratio of
-// their own each.
+// The ratios that the verdict rests on: of two neighbouring quads, one of either kind,
+// where there are enough of them, else of one quad each. What alternates from launch to
+// launch (an H200 has times of 22.5 and 24 us in turns when it reads 64 MiB, a little
+// more than its L2) would give the two kinds of quads a ratio of their own each.
 std::vector<double> ratios_of(const Samples& samples) {
   std::vector<double> ratios;
   const std::size_t step = samples.ratios.size() / 2 >= kFewestRatios ? 2 : 1;

@@ -14,9 +14,9 @@
 
 namespace rooftile::lab {
 
-// Lives as long as the process and watches who is in the arena: a worker that is already inside when pinning
-// begins is not announced again. Restored by thread id, because a worker may still be inside when pinning
-// ends.
+// Lives as long as the process and watches who is in the arena: a worker that
+// is already inside when pinning begins is not announced again. Restored by
+// thread id, because a worker may still be inside when pinning ends.
 class PinnedThreads::Observer : public tbb::task_scheduler_observer {
  public:
   // Never destroyed: a worker may leave the arena after the statics are gone.

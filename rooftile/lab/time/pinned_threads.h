@@ -5,9 +5,9 @@
 
 namespace rooftile::lab {
 
-// While it lives, the calling thread and the oneTBB workers that join its arena stay on one CPU each, of
-// those that the calling thread may use; then all of them get these back. One at a time, always by the same
-// thread.
+// While it lives, the calling thread and the oneTBB workers that join its
+// arena stay on one CPU each, of those that the calling thread may use; then
+// all of them get these back. One at a time, always by the same thread.
 class PinnedThreads {
  public:
   PinnedThreads();

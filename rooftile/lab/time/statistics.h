@@ -7,8 +7,8 @@
 
 namespace rooftile::lab {
 
-// The q-quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); NaN of
-// nothing.
+// The q-quantile by linear interpolation between order
+// statistics (type 7 of Hyndman and Fan 1996); NaN of nothing.
 [[nodiscard]] double quantile(std::span<const double> samples, double q);
 
 struct Summary {

@@ -1,8 +1,8 @@
 // The streaming bound on a GPU: 16-byte accesses, a tile per block, one pass.
 //
-// What else was tried on an H200 from 1 MiB to 1 GiB and was never more than 2 % faster: eight vectors per
-// thread, a resident grid that strides, bulk copies through shared memory, blocks that only read beside
-// blocks that only write.
+// What else was tried on an H200 from 1 MiB to 1 GiB and was never more than
+// 2 % faster: eight vectors per thread, a resident grid that strides, bulk copies
+// through shared memory, blocks that only read beside blocks that only write.
 #include "rooftile/lab/time/stream_bound.h"
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 // does nothing else. Several ways to move them are measured in the run, and the fastest is the bound: which
 // one that is depends on the size and on the mix.
 //
-// The mix is the same all along, as it is for an operator whose writes depend on its reads. All reads first
-// and all writes after them would be up to a tenth faster (docs/measuring.md), and no bound for such an
-// operator.
+// The mix is the same all along, as it is for an operator whose writes
+// depend on its reads. All reads first and all writes after them would be up
+// to a tenth faster (docs/measuring.md), and no bound for such an operator.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ enum class StreamAccess {
 
 class StreamBound {
  public:
-  // Buffers for the bytes of a case. Rounded up to 16 bytes each; a side below 1/256 of the other is left
-  // out.
+  // Buffers for the bytes of a case. Rounded up to 16 bytes
+  // each; a side below 1/256 of the other is left out.
   static Result<StreamBound> create(StreamRef stream, double read_bytes, double write_bytes);
   StreamBound() = default;
 
@@ -46,8 +46,8 @@ class StreamBound {
   DeviceMemory sink_;  // where a reader could leave its result, so that no load is optimised away
 };
 
-// One pass over `source` and `target`, each a multiple of 16 bytes, either may be empty. Without CUDA an
-// error.
+// One pass over `source` and `target`, each a multiple of
+// 16 bytes, either may be empty. Without CUDA an error.
 [[nodiscard]] Status stream_bound_cuda(StreamRef stream, StreamAccess access, const void* source,
                                        std::size_t source_bytes, void* target, std::size_t target_bytes,
                                        void* sink);

@@ -1,9 +1,9 @@
-// Hopper's tensor cores by wgmma: two warpgroups per SM multiply the same tiles of shared memory over and
-// over.
+// Hopper's tensor cores by wgmma: two warpgroups per SM
+// multiply the same tiles of shared memory over and over.
 //
-// Two, because while one waits for its group of products the other's are executed. The operands' values
-// decide nothing but the power that they cost, so their layout in the tiles is left open: 8 x 16-byte core
-// matrices, no swizzle.
+// Two, because while one waits for its group of products the other's are
+// executed. The operands' values decide nothing but the power that they cost, so
+// their layout in the tiles is left open: 8 x 16-byte core matrices, no swizzle.
 //
 // Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
 #include <cstdint>

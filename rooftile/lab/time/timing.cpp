@@ -21,8 +21,8 @@ namespace rooftile::lab {
 namespace {
 
 constexpr std::size_t kSmallestFlush = std::size_t{128} << 20;
-// A virtual machine may report the last-level cache of a whole socket: no more than this is walked on the
-// host.
+// A virtual machine may report the last-level cache of a
+// whole socket: no more than this is walked on the host.
 constexpr std::size_t kLargestHostFlush = std::size_t{256} << 20;
 constexpr std::size_t kCacheLine = 64;
 
@@ -37,8 +37,8 @@ constexpr std::size_t kLeadIn = 4;
 constexpr std::size_t kTail = 1;
 constexpr double kPaddedUs = 500.0;
 
-// Two graphs of one launch differ by up to 5 % of 7 us, the later made being the slower one: several of each,
-// made in turns.
+// Two graphs of one launch differ by up to 5 % of 7 us, the later
+// made being the slower one: several of each, made in turns.
 constexpr unsigned kGraphsPerLaunch = 4;
 
 constexpr std::uint64_t kOrderSeed = 1;

@@ -31,8 +31,8 @@ class AsyncAgents {
   void initialise(const void* mbarrier);
   void arrive(const void* mbarrier, unsigned thread, const SharedKnowledge& known);
   void complete_phase(const void* mbarrier);
-  // The thread has seen a phase complete: it knows what came with all complete phases. Returns what it learns
-  // of other clusters.
+  // The thread has seen a phase complete: it knows what came with
+  // all complete phases. Returns what it learns of other clusters.
   SharedKnowledge pass(const void* mbarrier, unsigned thread);
 
   void commit(detail::CopyGroups groups, unsigned thread);

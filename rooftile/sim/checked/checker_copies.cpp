@@ -1,5 +1,5 @@
-// Asynchronous copies, and what is waited for: they access memory as agents of their own, from their issue to
-// the wait that covers them.
+// Asynchronous copies, and what is waited for: they access memory as
+// agents of their own, from their issue to the wait that covers them.
 #include "rooftile/sim/checked/checker.h"
 
 namespace rooftile::simt::checked {

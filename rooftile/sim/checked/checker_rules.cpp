@@ -1,5 +1,5 @@
-// What is wrong with an access: races, uninitialised reads, writes into inputs, missing proxy fences, uses of
-// memory that is gone.
+// What is wrong with an access: races, uninitialised reads, writes
+// into inputs, missing proxy fences, uses of memory that is gone.
 #include "rooftile/sim/checked/checker.h"
 
 namespace rooftile::simt::checked {

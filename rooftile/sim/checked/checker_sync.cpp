@@ -26,8 +26,8 @@ void Checker::barrier_passed(std::source_location where) {
 
 void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, std::uint32_t lanes,
                                 const std::uint8_t* source_lanes, std::source_location where) {
-  // Shuffles and votes order no memory accesses (CUDA C++ Programming Guide, warp vote and shuffle
-  // functions).
+  // Shuffles and votes order no memory accesses (CUDA C++
+  // Programming Guide, warp vote and shuffle functions).
   if (op == WarpOp::sync) {
     const auto lock = cluster_->lock();
     cluster_->clocks.pass_collective(first_thread_ / kLanesOfWarp + warp, lanes, lanes == live_[warp]);

@@ -19,8 +19,8 @@ void put(GlobalMark& place, const GlobalMark& mark, unsigned bytes) {
   place.bytes = static_cast<std::uint8_t>(bytes & 0xfu);
 }
 
-// Replaces a mark that is ordered before, for who conflicts with that one conflicts with the new one as well;
-// else the older of the two.
+// Replaces a mark that is ordered before, for who conflicts with that
+// one conflicts with the new one as well; else the older of the two.
 void keep(std::array<GlobalMark, 2>& marks, const GlobalMark& mark, unsigned bytes,
           const GlobalActor& actor) {
   for (GlobalMark& old : marks) {

@@ -47,8 +47,8 @@ class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes);
 
-  // Takes note of an access and judges its order; `mark` has no bytes yet. Several OS threads may call it,
-  // where `actor` says so.
+  // Takes note of an access and judges its order; `mark` has no bytes
+  // yet. Several OS threads may call it, where `actor` says so.
   void access(std::size_t offset, std::size_t bytes, const GlobalMark& mark, const GlobalActor& actor,
               GlobalVerdict& verdict, const std::function<bool(const GlobalMark&)>* is_fenced = nullptr);
 

@@ -1,8 +1,8 @@
 // Happens-before between the blocks of a launch: what a thread has acquired of other blocks.
 //
-// Only atomics order blocks. Who releases publishes what its block's barriers, its warp's barriers and it
-// itself have done, and all that it has acquired; who acquires knows that, and its block does behind the next
-// barrier.
+// Only atomics order blocks. Who releases publishes what its block's barriers,
+// its warp's barriers and it itself have done, and all that it has acquired;
+// who acquires knows that, and its block does behind the next barrier.
 #pragma once
 
 #include <cstdint>

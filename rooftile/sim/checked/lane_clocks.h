@@ -69,8 +69,8 @@ class LaneClocks {
     if (count_ == 1 && stamp < blocks_[0].floor && !is_agent(earlier)) return true;
     return is_known(earlier, stamp, thread);
   }
-  // Whether all know of it who may access what it accessed: a quick answer, which may be no. In a cluster
-  // other blocks may, too.
+  // Whether all know of it who may access what it accessed: a quick
+  // answer, which may be no. In a cluster other blocks may, too.
   [[nodiscard]] bool is_old(unsigned earlier, Stamp stamp) const {
     return stamp < start_ || (count_ == 1 && !is_agent(earlier) && stamp < blocks_[0].floor);
   }

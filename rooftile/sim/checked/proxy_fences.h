@@ -1,5 +1,5 @@
-// When threads executed fence.proxy.async: what a thread wrote before is seen by bulk copies that are ordered
-// behind the fence.
+// When threads executed fence.proxy.async: what a thread wrote
+// before is seen by bulk copies that are ordered behind the fence.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace rooftile::simt::checked {
 // Of threads of any block, for one kind of memory. Thread-safe.
 class ProxyFences {
  public:
-  using Thread =
-      std::pair<std::uint32_t, unsigned>;  // the block's number in the grid, LaneClocks' of the thread
+  // The block's number in the grid, and LaneClocks' of the thread.
+  using Thread = std::pair<std::uint32_t, unsigned>;
   void clear();
   void add(Thread thread, Stamp time);
   // The thread's first fence later than an access with this stamp; 0: none.

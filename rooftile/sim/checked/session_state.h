@@ -66,8 +66,8 @@ class SessionState final : public detail::LaunchWatcher {
   Buffers buffers;
   ReleasedKnowledge released;  // of the launch
   ProxyFences global_fences;   // of the launch
-  // Accesses of different epochs are ordered: a launch, and each grid barrier in it, begins one. Sessions
-  // never share one.
+  // Accesses of different epochs are ordered: a launch, and each
+  // grid barrier in it, begins one. Sessions never share one.
   [[nodiscard]] std::uint32_t launch_epoch() const { return launch_epoch_; }
   void reached_epoch(std::uint32_t epoch);
   // Whether a barrier, fence or wait stands at a line that the options disable.

@@ -1,5 +1,5 @@
-// What is known of every word of a block's shared memory: who wrote and read it last, and which of its bytes
-// have been written at all.
+// What is known of every word of a block's shared memory: who wrote
+// and read it last, and which of its bytes have been written at all.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ class SharedShadow {
 
  private:
   static constexpr std::size_t kWordBytes = 4;
-  // Two writers: the second would hide a race with the first. Four readers: one of each side of most partial
-  // synchronisations.
+  // Two writers: the second would hide a race with the first. Four
+  // readers: one of each side of most partial synchronisations.
   struct Cell {
     std::array<Mark, 2> writes;
     std::array<Mark, 4> reads;

@@ -26,8 +26,8 @@ class SourceLines {
   // the innermost that is the kernel's author's, and not a wrapper of rooftile/sim/ or rooftile/device/.
   [[nodiscard]] const SourceLine& line_of(const void* return_address);
 
-  // "copy_kernel" for the code of a kernel, without namespaces and template arguments; "a kernel" where the
-  // program has no symbols.
+  // "copy_kernel" for the code of a kernel, without namespaces and
+  // template arguments; "a kernel" where the program has no symbols.
   [[nodiscard]] std::string kernel_name(const void* code) const;
 
  private:
