@@ -139,7 +139,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_transpose_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "transpose";
-  cases.shape_keys = {"b", "m", "n", "p"};
+  cases.shapes = {"m,n", "b,m,n", "m,n,p", "b,m,n,p"};
   cases.default_case = make_case({.shape = matrix_of(8192, 8192), .tier = CaseTier::full});
   cases.default_host_case = make_case({.shape = matrix_of(4096, 4096), .tier = CaseTier::full});
   cases.cases = transpose_cases;
