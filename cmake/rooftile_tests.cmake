@@ -11,28 +11,82 @@ if(ROOFTILE_SANITIZE)
                        "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
 
-# rooftile_add_tests(NAME LIBRARIES... SOURCES files...): a GoogleTest program whose tests ctest lists one by one;
-# nothing where there are no files. Discovered when ctest runs: a build must not run what it built.
+# rooftile_operator_filter(VARIABLE OPERATOR): GoogleTest's filter for the tests that concern one operator: suites that
+# begin with its name in PascalCase and "Test" (ReduceTest), and tests of every operator, whose parameter it is.
+function(rooftile_operator_filter variable op)
+  string(REPLACE "_" ";" words ${op})
+  set(pascal)
+  foreach(word IN LISTS words)
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND pascal ${first}${rest})
+  endforeach()
+  set(${variable} "${pascal}Test*:*/${pascal}Test*:*/${op}" PARENT_SCOPE)
+endfunction()
+
+# rooftile_add_tests(NAME [BY_OPERATOR] LIBRARIES... SOURCES files...): a GoogleTest program whose tests ctest lists one
+# by one; nothing where there are no files. Discovered when ctest runs: a build must not run what it built. BY_OPERATOR:
+# the tests of an operator carry the label op:NAME.
 function(rooftile_add_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BY_OPERATOR" "" "LIBRARIES;SOURCES")
   if(NOT arg_SOURCES)
     return()
   endif()
   rooftile_add_program(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
-    PROPERTIES TIMEOUT ${test_timeout} ENVIRONMENT "${test_environment}")
+  rooftile_discover_tests(${name} "${arg_BY_OPERATOR}")
 endfunction()
 
-# rooftile_add_script_test(NAME COMMAND... [TIMEOUT s])
+# rooftile_discover_labelled(NAME FILTER LABELS...): tells ctest of the tests that the filter takes.
+function(rooftile_discover_labelled name filter)
+  set(properties TIMEOUT ${test_timeout})
+  foreach(property ENVIRONMENT LABELS)
+    set(values ${test_environment})
+    if(property STREQUAL "LABELS")
+      set(values ${ARGN})
+    endif()
+    if(values)
+      # The values travel through lists of their own.
+      list(JOIN values "\\;" values)
+      list(APPEND properties ${property} "${values}")
+    endif()
+  endforeach()
+  # Named parameters are what a name shows: without NO_PRETTY_VALUES their values stand behind them.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES
+    TEST_FILTER "${filter}" PROPERTIES ${properties})
+endfunction()
+
+# Tests of an instantiation that is called Long run by `rt test --all` alone.
+function(rooftile_discover_tests name by_operator)
+  set(others)
+  if(by_operator)
+    foreach(op IN LISTS rooftile_operators)
+      rooftile_operator_filter(filter ${op})
+      rooftile_discover_labelled(${name} "${filter}:-Long/*" op:${op})
+      rooftile_discover_labelled(${name} "Long/*/${op}" op:${op} long)
+      list(APPEND others ${filter})
+    endforeach()
+  endif()
+  list(JOIN others ":" others)
+  rooftile_discover_labelled(${name} "-Long/*:${others}")
+endfunction()
+
+# rooftile_add_script_test(NAME COMMAND... [TIMEOUT s] [OPERATOR op] [LONG]): LONG ones run by `rt test --all` alone.
 function(rooftile_add_script_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "TIMEOUT;OPERATOR" "COMMAND")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${test_timeout})
   endif()
   add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${test_environment}")
+  if(arg_OPERATOR)
+    set_property(TEST ${name} APPEND PROPERTY LABELS op:${arg_OPERATOR})
+  endif()
+  if(arg_LONG)
+    set_property(TEST ${name} APPEND PROPERTY LABELS long)
+  endif()
 endfunction()
 
 set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
@@ -77,15 +131,8 @@ file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/checked/*.cu)
 rooftile_add_checked_object(rooftile_checked_test_kernels ${kernels} ${tests_dir}/device/sm90a_bulk.cu
   ${tests_dir}/device/sm90a_cluster.cu ${tests_dir}/device/sm90a_tma.cu ${tests_dir}/device/blocks/cp_async_kernels.cu)
 if(TARGET rooftile_checked_test_kernels)
-  rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile)
-  rooftile_link_simulated_operators(rooftile_checked_tests)
+  rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_sim rooftile)
   rooftile_link_checked(rooftile_checked_tests rooftile_checked_test_kernels)
-  rooftile_link_checked_operators(rooftile_checked_tests)
-  foreach(op IN LISTS rooftile_operators)
-    get_target_property(object rooftile_op_${op}_checked ROOFTILE_CHECKED_OBJECT)
-    rooftile_add_script_test(checked.linkage.${op} COMMAND ${tests_dir}/checked/linkage_test ${object}
-      $<TARGET_FILE:rooftile> $<TARGET_FILE:rooftile_sim> $<TARGET_FILE:rooftile_lab> $<TARGET_FILE:rooftile_lab_ops>)
-  endforeach()
 endif()
 if(ROOFTILE_WITH_CUDA)
   rooftile_add_cuda_objects(rooftile_checked_test_kernels_cuda 90a-real ${kernels})
@@ -126,15 +173,42 @@ if(TARGET rooftile_cli_tests)
   add_dependencies(rooftile_cli_tests rooftile_cli)
 endif()
 
+# What is asked of every operator, and what is special to one.
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/operators/*.cpp)
+if(NOT ROOFTILE_CHECKED)
+  list(FILTER sources EXCLUDE REGEX "/checked_[^/]*_test\\.cpp$")
+endif()
+rooftile_add_tests(rooftile_operator_tests BY_OPERATOR SOURCES ${sources}
+  LIBRARIES rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile)
+rooftile_link_simulated_operators(rooftile_operator_tests)
+target_compile_definitions(rooftile_operator_tests PRIVATE ROOFTILE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+if(ROOFTILE_CHECKED)
+  rooftile_link_checked_operators(rooftile_operator_tests)
+  target_compile_definitions(rooftile_operator_tests PRIVATE ROOFTILE_TEST_CHECKED)
+  foreach(op IN LISTS rooftile_operators)
+    get_target_property(object rooftile_op_${op}_checked ROOFTILE_CHECKED_OBJECT)
+    rooftile_add_script_test(checked.linkage.${op} OPERATOR ${op} COMMAND ${tests_dir}/checked/linkage_test ${object}
+      $<TARGET_FILE:rooftile> $<TARGET_FILE:rooftile_sim> $<TARGET_FILE:rooftile_lab> $<TARGET_FILE:rooftile_lab_ops>)
+  endforeach()
+endif()
+
 set(op_tests)
 foreach(op IN LISTS rooftile_operators)
   list(APPEND op_tests ${${op}_tests})
 endforeach()
-rooftile_add_tests(rooftile_ops_tests SOURCES ${op_tests}
+rooftile_add_tests(rooftile_ops_tests BY_OPERATOR SOURCES ${op_tests}
   LIBRARIES rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile)
 if(TARGET rooftile_ops_tests)
   rooftile_link_simulated_operators(rooftile_ops_tests)
 endif()
+
+# What the tests of one operator are made of (`rt test --op OP`).
+foreach(op IN LISTS rooftile_operators)
+  add_custom_target(rooftile_test_${op} DEPENDS rooftile_cli rooftile_operator_tests)
+  if(${op}_tests)
+    add_dependencies(rooftile_test_${op} rooftile_ops_tests)
+  endif()
+endforeach()
 
 # Every case of every rung. Lanes run forward and reversed: each order finds missing barriers that the other hides;
 # the sanitizers, which look for other faults and take minutes, run one, and of the cases a sample.
@@ -145,9 +219,9 @@ if(ROOFTILE_SANITIZE)
   set(verify_sample --every 7)
 endif()
 foreach(op IN LISTS rooftile_operators)
-  rooftile_add_script_test(verify.${op}.cpu COMMAND rooftile_cli verify ${op} --device cpu)
+  rooftile_add_script_test(verify.${op}.cpu OPERATOR ${op} COMMAND rooftile_cli verify ${op} --device cpu)
   foreach(order IN LISTS verify_orders)
-    rooftile_add_script_test(verify.${op}.sim.${order} COMMAND rooftile_cli verify ${op} --device sim ${verify_sample})
+    rooftile_add_script_test(verify.${op}.sim.${order} OPERATOR ${op} COMMAND rooftile_cli verify ${op} --device sim ${verify_sample})
     set_property(TEST verify.${op}.sim.${order} APPEND PROPERTY ENVIRONMENT ROOFTILE_SIM_ORDER=${order})
   endforeach()
 endforeach()

@@ -1,7 +1,8 @@
 #include "rooftile/core/case.h"
 
 #include <array>
-#include <cassert>
+#include <cstdio>
+#include <cstdlib>
 
 namespace rooftile {
 namespace {
@@ -19,8 +20,9 @@ std::int64_t shape_at(const Shape& shape, std::string_view key) {
   for (const auto& [name, extent] : shape) {
     if (name == key) return extent;
   }
-  assert(false && "no such key");
-  return 0;
+  std::fprintf(stderr, "rooftile: the shape %s has no key %.*s\n", to_string(shape).c_str(),
+               static_cast<int>(key.size()), key.data());
+  std::abort();
 }
 
 std::string to_string(const Shape& shape) {

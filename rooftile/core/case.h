@@ -21,9 +21,9 @@
 namespace rooftile {
 
 using Shape = std::vector<std::pair<std::string, std::int64_t>>;  // keys in the operator's order: n, or m n k
-[[nodiscard]] std::int64_t shape_at(const Shape& shape,
-                                    std::string_view key);  // precondition: the key is there
-[[nodiscard]] std::string to_string(const Shape& shape);    // "m=8192,n=4096"
+// Ends the program where there is no such key: a case of an operator that contradicts itself.
+[[nodiscard]] std::int64_t shape_at(const Shape& shape, std::string_view key);
+[[nodiscard]] std::string to_string(const Shape& shape);  // "m=8192,n=4096"
 
 // How input elements are drawn: Philox, then rounded to the dtype before anybody sees them.
 enum class Fill {
@@ -95,7 +95,8 @@ struct Expected {
 
 struct OperatorCases {
   std::string operator_name;
-  std::vector<std::string> shape_keys;
+  // The keys that a shape may have, in their order: "n", or one of "n", "m,n", "b,m,n".
+  std::vector<std::string> shapes;
   Case default_case;       // what `ladder OP` runs on a GPU
   Case default_host_case;  // and where the fastest device is the CPU or the simulated SM
   std::function<std::vector<Case>()> cases;

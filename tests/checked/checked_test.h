@@ -13,6 +13,7 @@
 #include "rooftile/sim/checked/session.h"
 #include "rooftile/sim/config.h"
 #include "tests/checked/kernels.h"
+#include "tests/sim/lane_orders.h"
 
 namespace rooftile::checked_testing {
 

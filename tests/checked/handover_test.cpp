@@ -12,10 +12,18 @@ using simt::checked::FindingKind;
 
 struct Expected {
   Handover kind;
+  const char* name;
   bool race;
 };
+void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.name; }
 
-class Handovers : public ::testing::TestWithParam<std::tuple<Expected, simt::LaneOrder, int>> {
+using HandoverRun = std::tuple<Expected, simt::LaneOrder, int>;  // and how many OS threads
+std::string handover_name(const ::testing::TestParamInfo<HandoverRun>& info) {
+  const auto& [expected, order, workers] = info.param;
+  return std::string(expected.name) + "_" + simt::order_name(order) + std::to_string(workers);
+}
+
+class Handovers : public ::testing::TestWithParam<HandoverRun> {
  protected:
   void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
 };
@@ -44,13 +52,15 @@ TEST_P(Handovers, AreJudged) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Handovers,
-    ::testing::Combine(
-        ::testing::Values(Expected{Handover::release_acquire, false},
-                          Expected{Handover::through_mbarrier, false}, Expected{Handover::relaxed_flag, true},
-                          Expected{Handover::fences, false}, Expected{Handover::missing_fence, true},
-                          Expected{Handover::ticket, false}, Expected{Handover::plain_ticket, true}),
-        ::testing::Values(simt::LaneOrder::forward, simt::LaneOrder::reversed, simt::LaneOrder::random),
-        ::testing::Values(1, 3)));
+    ::testing::Combine(::testing::Values(Expected{Handover::release_acquire, "release_acquire", false},
+                                         Expected{Handover::through_mbarrier, "through_mbarrier", false},
+                                         Expected{Handover::relaxed_flag, "relaxed_flag", true},
+                                         Expected{Handover::fences, "fences", false},
+                                         Expected{Handover::missing_fence, "missing_fence", true},
+                                         Expected{Handover::ticket, "ticket", false},
+                                         Expected{Handover::plain_ticket, "plain_ticket", true}),
+                       simt::every_lane_order(), ::testing::Values(1, 3)),
+    handover_name);
 
 }  // namespace
 }  // namespace rooftile::checked_testing

@@ -180,9 +180,7 @@ TEST_P(Metrics, KernelsAreInstrumentedAndThisTestIsNot) {
   EXPECT_GT(simt::checked::instrumentation_calls(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Orders, Metrics,
-                         ::testing::Values(simt::LaneOrder::forward, simt::LaneOrder::reversed,
-                                           simt::LaneOrder::random));
+INSTANTIATE_TEST_SUITE_P(Orders, Metrics, simt::every_lane_order(), simt::lane_order_name);
 
 }  // namespace
 }  // namespace rooftile::checked_testing

@@ -66,16 +66,10 @@ inline void use_schedule(const Schedule& schedule) {
                                                .watchdog = std::chrono::milliseconds(100)})));
 }
 
-inline auto all_schedules() {
-  return ::testing::Combine(
-      ::testing::Values(simt::LaneOrder::forward, simt::LaneOrder::reversed, simt::LaneOrder::random),
-      ::testing::Bool());
-}
+inline auto all_schedules() { return ::testing::Combine(simt::every_lane_order(), ::testing::Bool()); }
 
 inline std::string name_of(const Schedule& schedule) {
-  const char* const orders[] = {"forward", "reversed", "random"};
-  return std::string(orders[static_cast<int>(std::get<0>(schedule))]) +
-         (std::get<1>(schedule) ? "_metrics" : "");
+  return std::string(simt::order_name(std::get<0>(schedule))) + (std::get<1>(schedule) ? "_metrics" : "");
 }
 
 // For INSTANTIATE_TEST_SUITE_P.

@@ -75,7 +75,10 @@ TEST_F(Cli, WrongCalls) {
 
 TEST_F(Cli, WrongShapes) {
   expect_error(2, "key=count", {"ladder", "reduce", "--shape", "n"});
-  expect_error(2, "takes b, m, n", {"ladder", "reduce", "--shape", "h=5"});
+  expect_error(2, "unknown shape key 'h': this operator takes one of n | m,n | b,m,n",
+               {"ladder", "reduce", "--shape", "h=5"});
+  expect_error(2, "the shape has m but no n", {"ladder", "reduce", "--shape", "m=3"});
+  expect_error(2, "the shape has m but no n", {"verify", "transpose", "--shape", "m=3"});
   expect_error(2, "2^20", {"ladder", "reduce", "--shape", "n=abc"});
   expect_error(2, "negative", {"ladder", "reduce", "--shape", "n=-5"});
   expect_error(2, "2^62", {"ladder", "reduce", "--shape", "n=2^64"});

@@ -3,7 +3,7 @@ if(NOT ROOFTILE_SLOW_TESTS)
   return()
 endif()
 foreach(mode find_package add_subdirectory)
-  rooftile_add_script_test(consumer.${mode} TIMEOUT 1200 COMMAND ${CMAKE_COMMAND}
+  rooftile_add_script_test(consumer.${mode} LONG TIMEOUT 1200 COMMAND ${CMAKE_COMMAND}
     -DMODE=${mode} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DBUILD_DIR=${PROJECT_BINARY_DIR}
     -DGENERATOR=${CMAKE_GENERATOR} -DCXX=${CMAKE_CXX_COMPILER} -DLAUNCHER=${CCACHE_PROGRAM}
     -P ${tests_dir}/consumer/run.cmake)

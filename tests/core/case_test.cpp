@@ -9,6 +9,8 @@ TEST(Case, ShapesPrintAndAnswer) {
   const Shape shape = {{"m", 8192}, {"n", 4096}};
   EXPECT_EQ(to_string(shape), "m=8192,n=4096");
   EXPECT_EQ(shape_at(shape, "n"), 4096);
+  // In every build type: a mistyped key must not be an extent of 0.
+  EXPECT_DEATH((void)shape_at(shape, "k"), "the shape m=8192,n=4096 has no key k");
 }
 
 TEST(Case, TheIdNamesEverythingThatTellsCasesApart) {

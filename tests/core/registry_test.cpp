@@ -49,7 +49,7 @@ TEST(Registry, KeepsCasesAndPeersOfEachOperator) {
   Registry registry;
   OperatorCases cases;
   cases.operator_name = "reduce";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   registry.add(cases);
   const OperatorCases* kept = registry.cases("reduce");
   registry.add(PeerRow{.operator_name = "reduce", .id = "cub", .version = "1"});
@@ -61,7 +61,7 @@ TEST(Registry, KeepsCasesAndPeersOfEachOperator) {
     registry.add(more);
   }
   EXPECT_EQ(registry.cases("reduce"), kept);  // addresses stay
-  EXPECT_EQ(kept->shape_keys.size(), 1u);
+  EXPECT_EQ(kept->shapes.size(), 1u);
   EXPECT_EQ(registry.cases("gemm"), nullptr);
   ASSERT_EQ(registry.peers("reduce").size(), 1u);
   EXPECT_EQ(registry.peers("reduce")[0]->version, "1");

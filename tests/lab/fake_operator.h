@@ -161,7 +161,7 @@ inline Case fake_case(std::int64_t n, DType dtype, Fill fill = Fill::uniform, in
 inline OperatorCases make_fake_cases(const std::string& name, double rule_floor = 0.0) {
   OperatorCases cases;
   cases.operator_name = name;
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = fake_case(1 << 20, DType::f32);
   cases.default_host_case = fake_case(1 << 16, DType::f32);
   cases.cases = [] {

@@ -42,6 +42,9 @@ rooftile_add_script_test(quality.layers_can_fail COMMAND ${tests_dir}/quality/la
 rooftile_add_script_test(quality.stale COMMAND ${tests_dir}/quality/stale_test)
 # Whoever changed the measuring code has decided what that means for the records.
 rooftile_add_script_test(quality.timing_version COMMAND ${PROJECT_SOURCE_DIR}/tools/check_timing_version)
+rooftile_add_script_test(quality.proof COMMAND ${tests_dir}/quality/proof_test)
+rooftile_add_script_test(quality.budgets COMMAND ${tests_dir}/quality/budgets_test)
+rooftile_add_script_test(quality.test_names COMMAND ${tests_dir}/quality/test_names)
 rooftile_add_script_test(quality.rt COMMAND ${tests_dir}/quality/rt_test)
 rooftile_add_script_test(quality.device_record COMMAND ${tests_dir}/quality/device_record_test)
 # No rung stands on a wrapper that no GPU has tested.
@@ -58,6 +61,6 @@ if(TARGET rooftile_checked_test_kernels AND ROOFTILE_CHECKED_OPTIMISATION STREQU
   rooftile_add_script_test(quality.profiles COMMAND ${tests_dir}/quality/profile_records_test $<TARGET_FILE:rooftile_cli>)
 endif()
 if(ROOFTILE_SLOW_TESTS)
-  rooftile_add_script_test(quality.new_op TIMEOUT 1800
+  rooftile_add_script_test(quality.new_op LONG TIMEOUT 1800
     COMMAND ${tests_dir}/quality/new_op_test ${PROJECT_BINARY_DIR}/new_op_test)
 endif()

@@ -21,8 +21,8 @@ struct CaseRequest {
   std::optional<int> offset;
   std::optional<std::uint64_t> seed;
 };
-// The default case of a device with the caller's changes;
-// an error names the legal keys and the nearest parameter.
+// The default case of a device with the caller's changes. A shape is changed as a whole: it names the keys of one of
+// the operator's shapes. An error names those, and the nearest parameter.
 [[nodiscard]] Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases,
                                      const CaseRequest& request, DeviceKind kind);
 

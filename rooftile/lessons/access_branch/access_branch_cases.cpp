@@ -62,7 +62,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_branch_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_branch";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = make_case(1 << 24, CaseTier::full);
   cases.default_host_case = make_case(1 << 20, CaseTier::full);
   cases.cases = all_cases;

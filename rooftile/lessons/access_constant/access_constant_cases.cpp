@@ -66,7 +66,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_constant_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_constant";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = make_case("uniform", 1 << 22, CaseTier::full);
   cases.default_host_case = make_case("uniform", 1 << 20, CaseTier::full);
   cases.cases = all_cases;

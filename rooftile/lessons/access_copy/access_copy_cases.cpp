@@ -88,7 +88,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_copy_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_copy";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = make_case({.n = 1 << 24, .tier = CaseTier::full});
   cases.default_host_case = make_case({.n = 1 << 22, .tier = CaseTier::full});
   cases.cases = all_cases;

@@ -53,7 +53,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_count_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_count";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = make_case(std::int64_t{1} << 26, CaseTier::full);
   cases.default_host_case = make_case(std::int64_t{1} << 22, CaseTier::full);
   cases.cases = all_cases;

@@ -58,7 +58,7 @@ TEST_P(AccessCountTest, Wraps) {
 }
 
 // The race itself, past the dispatchers that refuse it: some additions are lost, but none is torn.
-TEST(AccessCountRaceTest, LeavesAMultipleOf3OnAGpu) {
+TEST(AccessCountTestRace, LeavesAMultipleOf3OnAGpu) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU is usable here";
   const Device device = cuda_device(0);
   Result<Context> context = Context::create(device);

@@ -60,7 +60,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_loop_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_loop";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = make_case(1 << 24, CaseTier::full);
   cases.default_host_case = make_case(1 << 20, CaseTier::full);
   cases.cases = all_cases;

@@ -69,7 +69,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_neighbors_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_neighbors";
-  cases.shape_keys = {"d", "m", "n"};
+  cases.shapes = {"d,m,n"};
   cases.default_case = make_case({32, 128, 256}, CaseTier::full);
   cases.default_host_case = make_case({16, 64, 64}, CaseTier::full);
   cases.cases = all_cases;

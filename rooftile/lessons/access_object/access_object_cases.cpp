@@ -55,7 +55,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_object_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_object";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = make_case(std::int64_t{1} << 24, CaseTier::full);
   cases.default_host_case = make_case(std::int64_t{1} << 22, CaseTier::full);
   cases.cases = all_cases;

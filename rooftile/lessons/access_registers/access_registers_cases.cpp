@@ -60,7 +60,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_registers_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_registers";
-  cases.shape_keys = {"n"};
+  cases.shapes = {"n"};
   cases.default_case = make_case(1 << 18, CaseTier::full);
   cases.default_host_case = make_case(1 << 15, CaseTier::full);
   cases.cases = all_cases;

@@ -56,7 +56,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_access_tile_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "access_tile";
-  cases.shape_keys = {"m", "n"};
+  cases.shapes = {"m,n"};
   cases.default_case = make_case(4096, 4097, CaseTier::full);
   cases.default_host_case = make_case(2048, 2049, CaseTier::full);
   cases.cases = all_cases;

@@ -307,7 +307,7 @@ TEST_P(ReduceTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
 }
 
 // The lesson of the pairwise sum: the order of additions decides the error, not the precision alone.
-TEST(ReduceAccuracy, ATreeOfHalvesIsAccurateWhereAChainIsNot) {
+TEST(ReduceTestAccuracy, ATreeOfHalvesIsAccurateWhereAChainIsNot) {
   std::vector<float> x(std::size_t{1} << 22);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = 0.1f + 1e-3f * static_cast<float>(std::sin(static_cast<double>(i)));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -58,7 +59,11 @@ void add_edges(std::vector<Case>& cases, DType dtype) {
       // Batches of small matrices, of odd ones, of tiles.
       batch_of(0, 4, 4), batch_of(1000, 3, 5), batch_of(37, 4, 4), batch_of(5, 32, 32), batch_of(3, 33, 65),
       batch_of(7, 64, 64), batch_of(2, 17 * vector, 9 * vector), batch_of(3, 3, 700)};
-  for (const Shape& shape : shapes) cases.push_back(make_case({.shape = shape, .dtype = dtype}));
+  for (auto shape = shapes.begin(); shape != shapes.end(); ++shape) {
+    // With some vectors two of these are one.
+    if (std::find(shapes.begin(), shape, *shape) != shape) continue;
+    cases.push_back(make_case({.shape = *shape, .dtype = dtype}));
+  }
   for (const int offset : {1, 2, 3}) {
     for (const Shape& shape : {matrix_of(65, 67), matrix_of(64, 128), matrix_of(3, 515), matrix_of(515, 3)}) {
       cases.push_back(make_case({.shape = shape, .dtype = dtype, .offset = offset}));
@@ -149,7 +154,7 @@ Result<CasePlan> plan_case(const Case& c) {
 void register_transpose_cases(Registry& registry) {
   OperatorCases cases;
   cases.operator_name = "transpose";
-  cases.shape_keys = {"b", "m", "n", "p"};
+  cases.shapes = {"m,n", "b,m,n", "m,n,p", "b,m,n,p"};
   cases.default_case = make_case({.shape = matrix_of(8192, 8192), .tier = CaseTier::full});
   cases.default_host_case = make_case({.shape = matrix_of(4096, 4096), .tier = CaseTier::full});
   cases.cases = transpose_cases;

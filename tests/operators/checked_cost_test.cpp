@@ -5,13 +5,19 @@
 #include <ctime>
 #include <set>
 
-#include "rooftile/core/registry.h"
 #include "rooftile/lab/case/candidate.h"
 #include "rooftile/lab/case/problem.h"
 #include "tests/checked/checked_test.h"
+#include "tests/operators/operators_testing.h"
 
-namespace rooftile::checked_testing {
+namespace rooftile::operators_testing {
 namespace {
+
+using checked_testing::Buffer;
+using checked_testing::describe;
+using checked_testing::is_ok;
+using checked_testing::Report;
+using checked_testing::watch;
 
 constexpr double kMostTimes = 10;  // of an operator's rungs together
 constexpr double kMostBytes = 5 << 20;
@@ -67,56 +73,64 @@ Seconds seconds_of_both(const lab::Candidate& candidate, lab::DeviceProblem& pro
   return cost;
 }
 
-class Cost : public ::testing::Test {
+// The library's operators: lessons have rungs of single accesses, where the plain build spends next to nothing.
+std::vector<std::string> library_operators() {
+  Registry library;
+  register_all_operators(library);
+  std::vector<std::string> names;
+  for (const OperatorDescriptor* op : library.operators()) names.push_back(op->name);
+  return names;
+}
+
+class Cost : public OperatorTest {
  protected:
   void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
 
-TEST_F(Cost, ChecksAreAtMostTenTimesSlower) {
-  // One OS thread: the CPU time is all of it, whatever else the machine does.
-  ASSERT_TRUE(is_ok(simt::set_executor_config({.workers = 1})));
-  Registry registry;
-  register_all_operators(registry);
-  register_all_lessons(registry);
-  register_all_cases(registry);
-  // Others have rungs of single accesses, where the plain build spends next to nothing.
-  for (const std::string name : {"reduce", "transpose"}) {
-    const OperatorDescriptor* op = registry.find(name);
-    ASSERT_NE(op, nullptr);
-    const OperatorCases* cases = registry.cases(name);
-    std::set<std::string> done;
-    Seconds sum;
-    std::vector<Case> list = cases->cases();
-    const auto bytes = [&](const Case& c) {
-      const Result<CasePlan> plan = cases->plan(c);
-      return plan.ok() ? plan->read_bytes + plan->write_bytes : 0.0;
-    };
-    std::stable_sort(list.begin(), list.end(),
-                     [&](const Case& a, const Case& b) { return bytes(a) > bytes(b); });
-    for (const Case& c : list) {
-      if (c.dtype != cases->default_host_case.dtype || c.tier != CaseTier::quick || bytes(c) > kMostBytes ||
-          bytes(c) == 0) {
-        continue;
-      }
-      Result<lab::HostProblem> host = lab::HostProblem::create(*op, *cases, c);
-      ASSERT_TRUE(is_ok(host.status()));
-      Result<lab::DeviceProblem> problem = lab::DeviceProblem::create(*host, kSim);
-      ASSERT_TRUE(is_ok(problem.status()));
-      for (const lab::Candidate& candidate :
-           lab::candidates(*op, {}, {}, problem->args(), problem->properties())) {
-        if (!candidate.unsupported.empty() || !done.insert(candidate.id).second) continue;
-        const Seconds cost = seconds_of_both(candidate, *problem);
-        sum.plain += cost.plain;
-        sum.checked += cost.checked;
+  double bytes(const Case& c) const {
+    const Result<CasePlan> plan = cases_->plan(c);
+    return plan.ok() ? plan->read_bytes + plan->write_bytes : 0.0;
+  }
+
+  // Cases that fit, the largest first.
+  std::vector<Case> fitting_cases() const {
+    std::vector<Case> list;
+    for (Case& c : cases_->cases()) {
+      const bool fits = bytes(c) > 0 && bytes(c) <= kMostBytes;
+      if (c.dtype == cases_->default_host_case.dtype && c.tier == CaseTier::quick && fits) {
+        list.push_back(std::move(c));
       }
     }
-    std::printf("%s\n", fmt::format("checks of {}: {:.1f} times the plain simulated SM", op->name,
-                                    sum.checked / sum.plain)
-                            .c_str());
-    EXPECT_FALSE(done.empty()) << op->name;
-    EXPECT_LE(sum.checked, kMostTimes * sum.plain) << op->name;
+    std::stable_sort(list.begin(), list.end(),
+                     [&](const Case& a, const Case& b) { return bytes(a) > bytes(b); });
+    return list;
   }
+};
+INSTANTIATE_TEST_SUITE_P(Long, Cost, ::testing::ValuesIn(library_operators()), operator_name);
+// An operator set without one of the library's has nothing to measure here.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Cost);
+
+TEST_P(Cost, OfChecksIsAtMostTenTimesThePlainRun) {
+  // One OS thread: the CPU time is all of it, whatever else the machine does.
+  ASSERT_TRUE(is_ok(simt::set_executor_config({.workers = 1})));
+  std::set<std::string> done;
+  Seconds sum;
+  for (const Case& c : fitting_cases()) {
+    Result<lab::HostProblem> host = lab::HostProblem::create(*op_, *cases_, c);
+    ASSERT_TRUE(is_ok(host.status()));
+    Result<lab::DeviceProblem> problem = lab::DeviceProblem::create(*host, kSim);
+    ASSERT_TRUE(is_ok(problem.status()));
+    for (const lab::Candidate& candidate :
+         lab::candidates(*op_, {}, {}, problem->args(), problem->properties())) {
+      if (!candidate.unsupported.empty() || !done.insert(candidate.id).second) continue;
+      const Seconds cost = seconds_of_both(candidate, *problem);
+      sum.plain += cost.plain;
+      sum.checked += cost.checked;
+    }
+  }
+  fmt::print("checks of {}: {:.1f} times the plain simulated SM\n", op_->name, sum.checked / sum.plain);
+  EXPECT_FALSE(done.empty());
+  EXPECT_LE(sum.checked, kMostTimes * sum.plain);
 }
 
 }  // namespace
-}  // namespace rooftile::checked_testing
+}  // namespace rooftile::operators_testing
