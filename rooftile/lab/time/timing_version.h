@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 1;
-inline constexpr std::string_view kTimingSources = "7484826ad0b6";
+inline constexpr std::string_view kTimingSources = "44270c0b9703";
 
 }  // namespace rooftile::lab

@@ -77,6 +77,13 @@ struct Geometry {
 };
 // Precondition: the arguments passed reduce's checks.
 [[nodiscard]] Geometry geometry(const ReduceArgs& args);
+
+// How a call is cut into blocks: decided by the row's plan, read by its launcher.
+struct Cut {
+  Geometry shape;
+  std::int64_t blocks = 1;  // that share the input, a row, or a tile of columns
+  std::int64_t loads = 1;   // vectors of a thread in flight
+};
 [[nodiscard]] int normalized_axis(const ReduceArgs& args);  // precondition: axis is set
 
 // Whether every row starts at a 16-byte boundary and ends at one.

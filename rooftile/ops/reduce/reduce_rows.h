@@ -137,22 +137,22 @@ __global__ void __launch_bounds__(reduce_plan::kGridBlock, reduce_plan::kResiden
 inline constexpr std::int64_t kMaxGrid = 2147483647;
 
 template <LoadPolicy kPolicy, class Reduction>
-Status launch_reduce_rows(const Reduction& reduction, StreamRef stream, const DeviceProperties& device,
-                          const typename Reduction::In* g_in, std::int64_t rows, std::int64_t n,
-                          const ReduceOutput& out, const Workspace& workspace) {
+Status launch_reduce_rows(const Reduction& reduction, StreamRef stream, const reduce_plan::Cut& cut,
+                          const typename Reduction::In* g_in, const ReduceOutput& out,
+                          const Workspace& workspace) {
   using Acc = typename Reduction::Acc;
   static_assert(sizeof(Acc) <= reduce_plan::kAccumulatorBytes,
                 "the workspace holds accumulators up to this size");
+  const std::int64_t rows = cut.shape.outer;
   if (rows == 0) return {};
-  const reduce_plan::RowSplit split =
-      reduce_plan::split_row(rows, n * static_cast<std::int64_t>(sizeof(*g_in)), device);
-  if (rows * split.parts > kMaxGrid) return unsupported("more than 2^31 - 1 rows");
+  if (rows * cut.blocks > kMaxGrid) return unsupported("more than 2^31 - 1 rows");
   return launch(reduce_rows_kernel<kPolicy, Reduction>,
-                {.grid = dim3(static_cast<unsigned>(rows * split.parts)),
+                {.grid = dim3(static_cast<unsigned>(rows * cut.blocks)),
                  .block = dim3(reduce_plan::kGridBlock),
                  .stream = stream},
-                g_in, n, static_cast<int>(split.parts), split.loads, static_cast<Acc*>(workspace.data),
-                static_cast<std::uint32_t*>(workspace.zeroed), reduction, out);
+                g_in, cut.shape.reduced, static_cast<int>(cut.blocks), static_cast<int>(cut.loads),
+                static_cast<Acc*>(workspace.data), static_cast<std::uint32_t*>(workspace.zeroed), reduction,
+                out);
 }
 
 }  // namespace reduce_rungs
@@ -174,7 +174,10 @@ template <class Reduction>
     return invalid_argument("reduce_with: the workspace is smaller than reduce_with_workspace() asks for");
   }
   out.count = n;
-  return reduce_rungs::launch_reduce_rows<LoadPolicy::no_allocate>(reduction, stream, device, g_in, 1, n, out,
+  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(*g_in));
+  const reduce_plan::RowSplit split = reduce_plan::split_row(1, bytes, device);
+  const reduce_plan::Cut cut{.shape = {.reduced = n}, .blocks = split.parts, .loads = split.loads};
+  return reduce_rungs::launch_reduce_rows<LoadPolicy::no_allocate>(reduction, stream, cut, g_in, out,
                                                                    workspace);
 }
 

@@ -6,6 +6,7 @@
 namespace rooftile {
 namespace {
 
+using reduce_plan::Cut;
 using reduce_plan::Geometry;
 using reduce_plan::Pattern;
 
@@ -72,31 +73,40 @@ RungPlan plan_passes(const ReduceArgs& args, const DeviceProperties&) {
   return {.workspace = {.bytes = static_cast<std::size_t>(first + second) * size_of(args.out.dtype)}};
 }
 
+// The partial results of `shares` outputs, each by so many blocks, and a ticket for each output.
+WorkspaceSpec shared_workspace(std::int64_t shares, std::int64_t blocks,
+                               std::int64_t partials_per_block = 1) {
+  if (blocks == 1) return {};
+  const std::int64_t partials = shares * blocks * partials_per_block;
+  return {.bytes = static_cast<std::size_t>(partials * reduce_plan::kAccumulatorBytes),
+          .zeroed_bytes = static_cast<std::size_t>(shares) * sizeof(std::uint32_t)};
+}
+
+RungPlan plan_shape(const ReduceArgs& args, const DeviceProperties&) {
+  return {.config = PlanConfig::of(Cut{.shape = reduce_plan::geometry(args)})};
+}
+
 RungPlan plan_rows(const ReduceArgs& args, const DeviceProperties& device) {
   const Geometry shape = reduce_plan::geometry(args);
   const std::int64_t row_bytes = shape.reduced * static_cast<std::int64_t>(size_of(args.in.dtype));
-  const std::int64_t parts = reduce_plan::split_row(shape.outer, row_bytes, device).parts;
-  if (parts == 1) return {};
-  return {
-      .workspace = {.bytes = static_cast<std::size_t>(shape.outer * parts * reduce_plan::kAccumulatorBytes),
-                    .zeroed_bytes = static_cast<std::size_t>(shape.outer) * sizeof(std::uint32_t)}};
-}
-
-WorkspaceSpec grid_workspace(std::int64_t blocks) {
-  if (blocks == 1) return {};
-  return {.bytes = static_cast<std::size_t>(blocks * reduce_plan::kAccumulatorBytes),
-          .zeroed_bytes = sizeof(std::uint32_t)};
+  const reduce_plan::RowSplit split = reduce_plan::split_row(shape.outer, row_bytes, device);
+  return {.workspace = shared_workspace(shape.outer, split.parts),
+          .config = PlanConfig::of(Cut{.shape = shape, .blocks = split.parts, .loads = split.loads})};
 }
 
 RungPlan plan_ring(const ReduceArgs& args, const DeviceProperties& device) {
   const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
-  return {.workspace = grid_workspace(reduce_plan::ring_blocks(bytes, device))};
+  const std::int64_t blocks = reduce_plan::ring_blocks(bytes, device);
+  return {.workspace = shared_workspace(1, blocks),
+          .config = PlanConfig::of(Cut{.shape = reduce_plan::geometry(args), .blocks = blocks})};
 }
 
 RungPlan plan_wave(const ReduceArgs& args, const DeviceProperties& device) {
   const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
-  return {.workspace =
-              grid_workspace(reduce_plan::split_wave(bytes / reduce_plan::kVectorBytes, device).blocks)};
+  const reduce_plan::WaveSplit split = reduce_plan::split_wave(bytes / reduce_plan::kVectorBytes, device);
+  return {.workspace = shared_workspace(1, split.blocks),
+          .config = PlanConfig::of(
+              Cut{.shape = reduce_plan::geometry(args), .blocks = split.blocks, .loads = split.loads})};
 }
 
 RungPlan plan_columns(const ReduceArgs& args, const DeviceProperties& device) {
@@ -104,11 +114,9 @@ RungPlan plan_columns(const ReduceArgs& args, const DeviceProperties& device) {
   const std::size_t size = size_of(args.in.dtype);
   const std::int64_t tiles = shape.outer * reduce_plan::column_tiles(shape.inner, size);
   const std::int64_t parts = reduce_plan::column_parts(tiles, shape.reduced, device);
-  if (parts == 1) return {};
   const std::int64_t columns = std::int64_t{32} * reduce_plan::kVectorBytes / static_cast<std::int64_t>(size);
-  return {.workspace = {
-              .bytes = static_cast<std::size_t>(tiles * parts * columns * reduce_plan::kAccumulatorBytes),
-              .zeroed_bytes = static_cast<std::size_t>(tiles) * sizeof(std::uint32_t)}};
+  return {.workspace = shared_workspace(tiles, parts, columns),
+          .config = PlanConfig::of(Cut{.shape = shape, .blocks = parts})};
 }
 
 std::vector<Rung<ReduceArgs>> cpu_rungs() {
@@ -234,6 +242,7 @@ std::vector<Rung<ReduceArgs>> full_rungs() {
                "butterfly.",
        .change = "a warp in place of a block per row: no shared memory, no barrier",
        .supports = supports_warp_rows,
+       .plan = plan_shape,
        .expects = vector_loads()},
       {.rung = reduce_rungs::column_tiles,
        .idea = "Lanes stand side by side along the contiguous axis and walk along the reduced one: every "
@@ -248,6 +257,7 @@ std::vector<Rung<ReduceArgs>> full_rungs() {
            "Addresses computed from the index serve any strides, a thread per output where there are many.",
        .change = "serves what no other rung does, one element at a time",
        .supports = supports_gather,
+       .plan = plan_shape,
        .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
       {.rung = reduce_rungs::bulk_ring,
        .idea = "The copy engine keeps the bytes in flight: one thread asks for 32 KiB at a time, the others "

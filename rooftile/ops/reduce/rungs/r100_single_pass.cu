@@ -13,10 +13,10 @@ namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 
 Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   return dispatch_lesson(call.args, [&]<class Reduction>(const Reduction& reduction) {
-    const std::int64_t n = call.args.in.numel();
+    const auto& cut = call.config<reduce_plan::Cut>();
     return launch_reduce_rows<LoadPolicy::cached>(
-        reduction, call.stream, call.device, static_cast<const typename Reduction::In*>(call.args.in.data), 1,
-        n, make_output(call.args, n), call.workspace);
+        reduction, call.stream, cut, static_cast<const typename Reduction::In*>(call.args.in.data),
+        make_output(call.args, cut.shape.reduced), call.workspace);
   });
 }
 

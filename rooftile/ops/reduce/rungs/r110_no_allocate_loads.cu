@@ -14,10 +14,10 @@ namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 
 Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) {
-    const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
+    const auto& cut = call.config<reduce_plan::Cut>();
     return launch_reduce_rows<LoadPolicy::no_allocate>(
-        reduction, call.stream, call.device, static_cast<const typename Reduction::In*>(call.args.in.data),
-        shape.outer, shape.reduced, make_output(call.args, shape.reduced), call.workspace);
+        reduction, call.stream, cut, static_cast<const typename Reduction::In*>(call.args.in.data),
+        make_output(call.args, cut.shape.reduced), call.workspace);
   });
 }
 

@@ -103,11 +103,11 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) {
     using In = typename Reduction::In;
     const std::int64_t n = call.args.in.numel();
-    const reduce_plan::WaveSplit split = reduce_plan::split_wave(n / kVecElements<In>, call.device);
+    const auto& cut = call.config<reduce_plan::Cut>();
     const auto start = [&](auto kernel) {
       return launch(
           kernel,
-          {.grid = dim3(static_cast<unsigned>(split.blocks)), .block = dim3(kBlock), .stream = call.stream},
+          {.grid = dim3(static_cast<unsigned>(cut.blocks)), .block = dim3(kBlock), .stream = call.stream},
           static_cast<const In*>(call.args.in.data), static_cast<int>(n),
           static_cast<typename Reduction::Acc*>(call.workspace.data),
           static_cast<std::uint32_t*>(call.workspace.zeroed), reduction, make_output(call.args, n));
@@ -115,11 +115,11 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
     constexpr ReduceOp kKind = std::is_same_v<Reduction, Sum<In>> ? ReduceOp::sum : ReduceOp::max;
     constexpr int kMost = reduce_plan::wave_loads(kKind, sizeof(In));
     if constexpr (kMost >= 8) {
-      if (split.loads == 8) return start(single_wave_kernel<8, Reduction>);
-      if (split.loads == 6) return start(single_wave_kernel<6, Reduction>);
+      if (cut.loads == 8) return start(single_wave_kernel<8, Reduction>);
+      if (cut.loads == 6) return start(single_wave_kernel<6, Reduction>);
     }
     if constexpr (kMost >= 4) {
-      if (split.loads == 4) return start(single_wave_kernel<4, Reduction>);
+      if (cut.loads == 4) return start(single_wave_kernel<4, Reduction>);
     }
     return start(single_wave_kernel<2, Reduction>);
   });

@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kBlock)
 
 Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) -> Status {
-    const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
+    const reduce_plan::Geometry& shape = call.config<reduce_plan::Cut>().shape;
     if (shape.outer == 0) return {};
     const std::int64_t blocks = reduce_plan::ceil_div(shape.outer, kRowsPerBlock);
     if (blocks > kMaxGrid) return unsupported("more than 2^34 rows");

@@ -117,10 +117,11 @@ __global__ void __launch_bounds__(kBlock)
 Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) -> Status {
     using In = typename Reduction::In;
-    const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
+    const auto& cut = call.config<reduce_plan::Cut>();
+    const reduce_plan::Geometry& shape = cut.shape;
     if (shape.outputs() == 0) return {};
     const std::int64_t tiles = reduce_plan::column_tiles(shape.inner, sizeof(In));
-    const std::int64_t parts = reduce_plan::column_parts(shape.outer * tiles, shape.reduced, call.device);
+    const std::int64_t parts = cut.blocks;
     if (shape.outer * tiles > kMaxGrid) return unsupported("more than 2^31 - 1 column tiles");
     return launch(column_tiles_kernel<Reduction>,
                   {.grid = dim3(static_cast<unsigned>(shape.outer * tiles), static_cast<unsigned>(parts)),

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kBlock)
 }  // namespace
 
 Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
-  const reduce_plan::Geometry shape = reduce_plan::geometry(call.args);
+  const reduce_plan::Geometry& shape = call.config<reduce_plan::Cut>().shape;
   Dimensions kept;
   Dimensions reduced;
   for (int d = 0; d < call.args.in.rank(); ++d) {

@@ -135,10 +135,8 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   return dispatch_values(call.args, [&]<class Reduction>(const Reduction& reduction) {
     using In = typename Reduction::In;
     const std::int64_t n = call.args.in.numel();
-    const std::int64_t blocks =
-        reduce_plan::ring_blocks(n * static_cast<std::int64_t>(sizeof(In)), call.device);
     return launch(bulk_ring_kernel<Reduction>,
-                  {.grid = dim3(static_cast<unsigned>(blocks)),
+                  {.grid = dim3(static_cast<unsigned>(call.config<reduce_plan::Cut>().blocks)),
                    .block = dim3(kBlock),
                    .shared_bytes = kStages * reduce_plan::kRingStageBytes,
                    .stream = call.stream},
