@@ -27,7 +27,7 @@ endfunction()
 
 # rooftile_add_tests(NAME [BY_OPERATOR] LIBRARIES... SOURCES files...): a GoogleTest program whose tests ctest lists one
 # by one; nothing where there are no files. Discovered when ctest runs: a build must not run what it built. BY_OPERATOR:
-# the tests of an operator carry the label op:NAME.
+# the tests of an operator carry the label op:NAME, its long ones long:op:NAME.
 function(rooftile_add_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "BY_OPERATOR" "" "LIBRARIES;SOURCES")
   if(NOT arg_SOURCES)
@@ -39,20 +39,16 @@ function(rooftile_add_tests name)
   rooftile_discover_tests(${name} "${arg_BY_OPERATOR}")
 endfunction()
 
-# rooftile_discover_labelled(NAME FILTER LABELS...): tells ctest of the tests that the filter takes.
+# rooftile_discover_labelled(NAME FILTER [LABEL]): tells ctest of the tests that the filter takes. One label at most:
+# gtest_discover_tests flattens lists. That cuts off all but the first value of the environment, too, which stands last.
 function(rooftile_discover_labelled name filter)
   set(properties TIMEOUT ${test_timeout})
-  foreach(property ENVIRONMENT LABELS)
-    set(values ${test_environment})
-    if(property STREQUAL "LABELS")
-      set(values ${ARGN})
-    endif()
-    if(values)
-      # The values travel through lists of their own.
-      list(JOIN values "\\;" values)
-      list(APPEND properties ${property} "${values}")
-    endif()
-  endforeach()
+  if(ARGN)
+    list(APPEND properties LABELS ${ARGN})
+  endif()
+  if(test_environment)
+    list(APPEND properties ENVIRONMENT ${test_environment})
+  endif()
   # Named parameters are what a name shows: without NO_PRETTY_VALUES their values stand behind them.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES
     TEST_FILTER "${filter}" PROPERTIES ${properties})
@@ -65,7 +61,7 @@ function(rooftile_discover_tests name by_operator)
     foreach(op IN LISTS rooftile_operators)
       rooftile_operator_filter(filter ${op})
       rooftile_discover_labelled(${name} "${filter}:-Long/*" op:${op})
-      rooftile_discover_labelled(${name} "Long/*/${op}" op:${op} long)
+      rooftile_discover_labelled(${name} "Long/*/${op}" long:op:${op})
       list(APPEND others ${filter})
     endforeach()
   endif()
@@ -73,7 +69,7 @@ function(rooftile_discover_tests name by_operator)
   rooftile_discover_labelled(${name} "-Long/*:${others}")
 endfunction()
 
-# rooftile_add_script_test(NAME COMMAND... [TIMEOUT s] [OPERATOR op] [LONG]): LONG ones run by `rt test --all` alone.
+# rooftile_add_script_test(NAME COMMAND... [TIMEOUT s] [OPERATOR op | LONG]): LONG ones run by `rt test --all` alone.
 function(rooftile_add_script_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "TIMEOUT;OPERATOR" "COMMAND")
   if(NOT arg_TIMEOUT)
@@ -82,10 +78,9 @@ function(rooftile_add_script_test name)
   add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${test_environment}")
   if(arg_OPERATOR)
-    set_property(TEST ${name} APPEND PROPERTY LABELS op:${arg_OPERATOR})
-  endif()
-  if(arg_LONG)
-    set_property(TEST ${name} APPEND PROPERTY LABELS long)
+    set_property(TEST ${name} PROPERTY LABELS op:${arg_OPERATOR})
+  elseif(arg_LONG)
+    set_property(TEST ${name} PROPERTY LABELS long)
   endif()
 endfunction()
 
