@@ -75,7 +75,7 @@ Status threaded(StreamRef, const DeviceProperties&, const ReduceArgs& args, cons
       }
       return total;
     };
-    if (layout.outputs > 1) {
+    if (layout.outputs != 1) {
       const auto body = [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t o = first; o < last; ++o) {
           store(reduction, args, o, reduce_grains(elements_of<T>(args, layout, o), 0, layout.count),
