@@ -75,7 +75,7 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
       }
       return total;
     };
-    if (layout.outputs > 1) {
+    if (layout.outputs != 1) {
       const auto body = [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t o = first; o < last; ++o) {
           store(reduction, call.args, o, reduce_grains(elements_of<T>(call.args, layout, o), 0, layout.count),

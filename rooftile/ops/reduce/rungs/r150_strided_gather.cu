@@ -40,16 +40,12 @@ __device__ __forceinline__ typename Reduction::Acc gather(const Reduction& reduc
                                                           std::int64_t n, std::int64_t step) {
   constexpr int kChain = 64;
   auto acc = reduction.identity();
-  const std::int64_t stride = step * reduced.strides[0];  // of a single dimension: no product per element
-  std::int64_t at = reduced.offset(first);
   for (std::int64_t r = first; r < n;) {
     auto chains = reduction.identity();
     for (int j = 0; j < kChain && r < n; ++j) {
       auto chain = reduction.identity();
-      for (int i = 0; i < kChain && r < n; ++i) {
-        chain = reduction.take(chain, g_first[at], r);
-        r += step;
-        at = reduced.rank == 1 ? at + stride : reduced.offset(r);
+      for (int i = 0; i < kChain && r < n; ++i, r += step) {
+        chain = reduction.take(chain, g_first[reduced.offset(r)], r);
       }
       chains = reduction.combine(chains, chain);
     }

@@ -259,7 +259,9 @@ struct ArgExtreme {
   template <int kCount>
   __device__ __forceinline__ Acc take(Acc acc, const Vec<In, kCount>& x, std::int64_t index) const {
     const Vec<In, kCount> keys = flipped(x, flip);
-    const Key best = Extreme<In>{}.take(lowest_key<Key>(), keys, index);
+    Key best = static_cast<Key>(keys[0]);
+#pragma unroll
+    for (int i = 1; i < kCount; ++i) best = Extreme<In>{}.combine(best, static_cast<Key>(keys[i]));
     const bool better = best > acc.key || (is_nan(best) && !is_nan(acc.key));
     if (better || acc.index == kNowhere) {
       acc.key = best;
