@@ -10,6 +10,7 @@
 namespace rooftile::ROOFTILE_TARGET::access_tile_rungs {
 
 inline constexpr std::int64_t kMostRowBlocks = 65535;  // a grid's extent in y; the kernels loop over the rest
+inline constexpr std::int64_t kMostColumnBlocks = 2147483647;  // in x
 
 struct Matrix {
   const float* g_x;
@@ -26,6 +27,7 @@ inline Status launch_tiles(TileKernel kernel, StreamRef stream, const AccessTile
                  args.x.shape[1]};
   if (a.rows == 0 || a.columns == 0) return {};
   const std::int64_t across = (a.columns - 1) / tile_columns + 1;
+  if (across > kMostColumnBlocks) return unsupported("more columns of tiles than a grid has blocks in x");
   const std::int64_t down = std::min((a.rows - 1) / tile_rows + 1, kMostRowBlocks);
   return launch(kernel,
                 {.grid = dim3(static_cast<unsigned>(across), static_cast<unsigned>(down)),
