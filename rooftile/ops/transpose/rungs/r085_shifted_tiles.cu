@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 // Of the bound on an H200, cold, where element_tiles has 0.51, 0.56, 0.86 and 0.86:
 //   u8   16383 x 16385: 0.83 by 256 x 256 and 256 threads of 80 registers, 0.79 by 256 x 128 and by 128 x 128
 //        of 64; 8191 x 4097, where large tiles leave the last wave of blocks half empty: 0.69, 0.69, 0.74
-//   u16  8191 x 8193: 0.85, 400 x 713 x 701: 0.84; vectors of 4 and 8 bytes: 0.73, 0.76
+//   u16  8191 x 8193: 0.87, 400 x 713 x 701: 0.85; vectors of 4 and 8 bytes: 0.73, 0.76
 //   f32  4097 x 8191: 0.92, 400 x 713 x 701: 0.97; 256 threads: 0.80; 128 x 128: 0.90
 //   f64  8191 x 4097: 0.95, 33 x 500001: 0.88; 512 threads: 0.95, 0.81
 //                            item rows columns threads blocks vector at once align
