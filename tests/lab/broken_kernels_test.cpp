@@ -38,10 +38,10 @@ RungRow kernel_rung(std::string id, KernelBug bug) {
   RungRow row;
   row.id = std::move(id);
   row.idea = "sums blocks of 256";
-  row.launch.sim = [bug](StreamRef stream, const DeviceProperties&, const AnyArgs& any, const Workspace&) {
-    const auto& args = any.as<test::FakeArgs>();
-    return sim::lab_tests::run_block_sums(stream, bug, static_cast<const float*>(args.x.data), args.x.numel(),
-                                          static_cast<float*>(args.y.data));
+  row.launch.sim = [bug](const AnyCall& call) {
+    const auto& args = call.args.as<test::FakeArgs>();
+    return sim::lab_tests::run_block_sums(call.stream, bug, static_cast<const float*>(args.x.data),
+                                          args.x.numel(), static_cast<float*>(args.y.data));
   };
   return row;
 }

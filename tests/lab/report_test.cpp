@@ -18,7 +18,7 @@ using test::Bug;
 
 RungRow picky_rung() {
   RungRow row = test::fake_rung("picky", Bug::none);
-  row.supports = [](const AnyArgs&, const DeviceProperties&) { return std::string("needs a full moon"); };
+  row.supports = [](ArgsRef, const DeviceProperties&) { return std::string_view("needs a full moon"); };
   return row;
 }
 RungRow absent_rung() {

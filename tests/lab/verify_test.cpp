@@ -95,7 +95,7 @@ TEST(Verify, ARungThatPromisesNothingMayDifferBetweenRuns) {
 
 TEST(Verify, AnUnsupportedRungIsSkippedWithItsReason) {
   RungRow rung = test::fake_rung("right", Bug::none);
-  rung.supports = [](const AnyArgs&, const DeviceProperties&) { return std::string("not today"); };
+  rung.supports = [](ArgsRef, const DeviceProperties&) { return std::string_view("not today"); };
   const Fake fake({rung});
   const VerifyReport report = run(fake.registry);
   EXPECT_EQ(report.passed, 0);
