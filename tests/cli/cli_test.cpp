@@ -399,7 +399,7 @@ TEST_F(Cli, SimShowsEveryLineBesideItsNumbers) {
   if (lacks_instrumented_kernels(outcome)) GTEST_SKIP() << outcome.err;
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   for (const char* words :
-       {"r10_interleaved_strided.cu:", "if (at < kBlock) s_values[at] =", "8-way at worst",
+       {"r020_interleaved_strided.cu:", "if (at < kBlock) s_values[at] =", "8-way at worst",
         "interleaved_strided_kernel: 2 launches, 17 blocks of 256 threads", "never predicted time",
         "checked: right, no race"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << words << " is not in\n" << outcome.out;
@@ -424,7 +424,7 @@ TEST_F(Cli, SimWritesJson) {
   // sum.
   EXPECT_DOUBLE_EQ(totals["active_lanes_per_request"], 1279.0 / 159);
   EXPECT_EQ(json["reports"], Json::array());
-  EXPECT_EQ(json["lines"][0]["file"], "rooftile/ops/reduce/rungs/r00_interleaved_divergent.cu");
+  EXPECT_EQ(json["lines"][0]["file"], "rooftile/ops/reduce/rungs/r010_interleaved_divergent.cu");
   EXPECT_EQ(json["lines"][0]["kind"], "global_load");
 }
 

@@ -92,7 +92,7 @@ TEST_F(InspectCommand, WritesJson) {
   EXPECT_EQ(json["arch"], "sm_90a");
   EXPECT_EQ(json["gpu"]["multiprocessors"], 114);
   EXPECT_EQ(json["shape"]["n"], 1048576);
-  EXPECT_EQ(json["source"], "rooftile/ops/reduce/rungs/r60_multiple_adds.cu");
+  EXPECT_EQ(json["source"], "rooftile/ops/reduce/rungs/r070_multiple_adds.cu");
   EXPECT_EQ(json["missing"], Json::array());
   ASSERT_EQ(json["kernels"].size(), 2u);
   const Json& kernel = json["kernels"][0];

@@ -307,7 +307,9 @@ TEST_P(TransposeTest, RefusesWhatItDoesNotServe) {
             "in's last dimension must have no gaps: it moves as one");
   TensorView elsewhere = view(512, Extents{8, 8});
   elsewhere.device = device == kCpu ? kSim : kCpu;
-  EXPECT_EQ(rule(square, elsewhere), "in and out must be on the same device");
+  EXPECT_EQ(rule(square, elsewhere), "out is on " + to_string(elsewhere.device) + " and the call runs on " +
+                                         to_string(device) +
+                                         ": use a Context or stream of its device, or copy it");
 }
 
 TEST_P(TransposeTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
