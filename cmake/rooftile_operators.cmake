@@ -1,8 +1,7 @@
 # Discovers the operators: one folder each of rooftile/ops (the library's) and of rooftile/lessons. Nothing else lists
 # them.
 #
-# Sets rooftile_library_operators and rooftile_lessons, rooftile_operators (both), rooftile_peer_vendors, and for each
-# operator X
+# Sets what rooftile_select_operators says, rooftile_peer_vendors, and for each operator X
 #   X_folder        its folder
 #   X_host          X_op.cpp, the folder's other .cpp files and the CPU rungs: what the library compiles
 #   X_cpu_rungs     rungs/cNNN_name.cpp
@@ -173,7 +172,7 @@ function(rooftile_generate_registration file signature argument prefix suffix)
     string(APPEND declarations "void ${prefix}${op}${suffix}(Registry&);\n")
     string(APPEND calls "  rooftile::${prefix}${op}${suffix}(${argument});\n")
   endforeach()
-  if(NOT ARGN)
+  if(NOT calls)
     set(calls "  (void)${argument};\n")
   endif()
   file(CONFIGURE OUTPUT ${file} @ONLY CONTENT

@@ -108,13 +108,14 @@ void add_large(std::vector<Case>& cases) {
                              .dtype = DType::f64,
                              .tier = CaseTier::full,
                              .packed = true}));
-  // Odd rows: large tiles of bytes, few tiles, many matrices.
+  // Odd rows: many matrices; and on a GPU alone large tiles of bytes, few tiles, matrices of gigabytes.
   for (const DType dtype : kSizes) {
-    for (const Shape& shape : {matrix_of(8191, 4097), matrix_of(5003, 6997), batch_of(40, 713, 701)}) {
-      cases.push_back(make_case({.shape = shape, .dtype = dtype, .offset = 1, .tier = CaseTier::full}));
-    }
+    cases.push_back(
+        make_case({.shape = batch_of(4, 713, 701), .dtype = dtype, .offset = 1, .tier = CaseTier::full}));
+    for (const Shape& shape : {matrix_of(8191, 4097), matrix_of(5003, 6997), batch_of(40, 713, 701)})
+      cases.push_back(make_case({.shape = shape, .dtype = dtype, .offset = 1, .tier = CaseTier::huge}));
   }
-  cases.push_back(make_case({.shape = matrix_of(16383, 16385), .dtype = DType::u8, .tier = CaseTier::full}));
+  cases.push_back(make_case({.shape = matrix_of(16383, 16385), .dtype = DType::u8, .tier = CaseTier::huge}));
   cases.push_back(make_case({.shape = matrix_of(4097, 8191), .tier = CaseTier::full}));
   cases.push_back(make_case({.shape = batch_of(4096, 64, 64), .tier = CaseTier::full}));
   // Beyond 32-bit indices: tiles, and a few long rows.
