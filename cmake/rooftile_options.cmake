@@ -70,6 +70,8 @@ if(ROOFTILE_WERROR)
 endif()
 set(rooftile_link_options)
 if(ROOFTILE_SANITIZE)
+  # g++ knows less of what is initialised once the sanitizers' own code stands between.
+  list(APPEND rooftile_cxx_options -Wno-maybe-uninitialized)
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   list(APPEND rooftile_cxx_options ${sanitize})
   list(APPEND rooftile_link_options ${sanitize})
