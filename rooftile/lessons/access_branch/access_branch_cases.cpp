@@ -35,8 +35,7 @@ Case make_case(std::int64_t n, CaseTier tier, Fill fill = Fill::uniform, int off
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   // Empty, one, the edges of a warp and of a block.
-  for (const std::int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384})
-    cases.push_back(make_case(n, CaseTier::quick));
+  for (const std::int64_t n : edge_lengths()) cases.push_back(make_case(n, CaseTier::quick));
   // Pointers off their alignment.
   for (const int offset : {1, 2, 3}) cases.push_back(make_case(1025, CaseTier::quick, Fill::uniform, offset));
   for (const Fill fill : {Fill::small_integers, Fill::nan_at_last, Fill::special}) {
@@ -47,14 +46,7 @@ std::vector<Case> all_cases() {
 }
 
 Result<CasePlan> plan_case(const Case& c) {
-  const std::int64_t n = shape_at(c.shape, "n");
-  ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
-  CasePlan plan;
-  plan.inputs = {{c.dtype, Extents{n}}};
-  plan.read_bytes = static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
-  plan.write_bytes = plan.read_bytes;
-  plan.flops = 80.0 * static_cast<double>(n);  // (64 + 96) / 2
-  return plan;
+  return elementwise_plan(c, {shape_at(c.shape, "n")}, 80);  // (64 + 96) / 2
 }
 
 }  // namespace

@@ -37,8 +37,7 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* index : {"uniform", "lane"}) {
     // Empty, one, the edges of a warp and of a block.
-    for (const std::int64_t n : {0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 16384})
-      cases.push_back(make_case(index, n, CaseTier::quick));
+    for (const std::int64_t n : edge_lengths()) cases.push_back(make_case(index, n, CaseTier::quick));
     // Pointers off their alignment.
     for (const int offset : {1, 2, 3})
       cases.push_back(make_case(index, 1025, CaseTier::quick, Fill::uniform, offset));
@@ -50,16 +49,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-Result<CasePlan> plan_case(const Case& c) {
-  const std::int64_t n = shape_at(c.shape, "n");
-  ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
-  CasePlan plan;
-  plan.inputs = {{c.dtype, Extents{n}}};
-  plan.read_bytes = static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
-  plan.write_bytes = plan.read_bytes;
-  plan.flops = 2.0 * 64.0 * static_cast<double>(n);
-  return plan;
-}
+Result<CasePlan> plan_case(const Case& c) { return elementwise_plan(c, {shape_at(c.shape, "n")}, 2 * 64); }
 
 }  // namespace
 

@@ -44,16 +44,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-Result<CasePlan> plan_case(const Case& c) {
-  const std::int64_t n = shape_at(c.shape, "n");
-  ROOFTILE_TRY(checked_numel(Extents{64, n}, size_of(c.dtype)).status());
-  CasePlan plan;
-  plan.inputs = {{c.dtype, Extents{64, n}}};
-  plan.read_bytes = 64.0 * static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
-  plan.write_bytes = plan.read_bytes;
-  plan.flops = 128.0 * static_cast<double>(n);
-  return plan;
-}
+Result<CasePlan> plan_case(const Case& c) { return elementwise_plan(c, {64, shape_at(c.shape, "n")}, 2); }
 
 }  // namespace
 

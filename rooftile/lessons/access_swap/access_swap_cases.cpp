@@ -40,15 +40,7 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-Result<CasePlan> plan_case(const Case& c) {
-  const std::int64_t n = shape_at(c.shape, "n");
-  ROOFTILE_TRY(checked_numel(Extents{n}, size_of(c.dtype)).status());
-  CasePlan plan;
-  plan.inputs = {{c.dtype, Extents{n}}};
-  plan.read_bytes = static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
-  plan.write_bytes = plan.read_bytes;
-  return plan;
-}
+Result<CasePlan> plan_case(const Case& c) { return elementwise_plan(c, {shape_at(c.shape, "n")}); }
 
 }  // namespace
 

@@ -42,13 +42,7 @@ std::vector<Case> all_cases() {
 }
 
 Result<CasePlan> plan_case(const Case& c) {
-  const Extents shape{shape_at(c.shape, "m"), shape_at(c.shape, "n")};
-  ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(shape, size_of(c.dtype)));
-  CasePlan plan;
-  plan.inputs = {{c.dtype, shape}};
-  plan.read_bytes = static_cast<double>(numel) * static_cast<double>(size_of(c.dtype));
-  plan.write_bytes = plan.read_bytes;
-  return plan;
+  return elementwise_plan(c, {shape_at(c.shape, "m"), shape_at(c.shape, "n")});
 }
 
 }  // namespace
