@@ -1,5 +1,6 @@
 #include "rooftile/core/context.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -60,10 +61,7 @@ struct Context::Impl {
   }
 };
 
-Context::Context(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Context::Context(Context&&) noexcept = default;
-Context& Context::operator=(Context&&) noexcept = default;
-Context::~Context() = default;
+Context::~Context() { delete impl_; }
 
 Result<Context> Context::create(Device device) {
   auto impl = std::make_unique<Impl>();
@@ -77,7 +75,7 @@ Result<Context> Context::create(Device device) {
   ROOFTILE_TRY(fill_bytes(impl->stream.ref(), word, 0, sizeof(std::uint32_t)));
   // A kernel in another stream may be given the error word.
   ROOFTILE_TRY(impl->stream.synchronize());
-  return Context(std::move(impl));
+  return Context(impl.release());
 }
 
 Device Context::device() const { return impl_->device; }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <utility>
 
 #include "rooftile/core/device.h"
 #include "rooftile/core/memory.h"
@@ -17,8 +17,11 @@ namespace rooftile {
 class Context {
  public:
   static Result<Context> create(Device device = default_device());
-  Context(Context&&) noexcept;
-  Context& operator=(Context&&) noexcept;
+  Context(Context&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+  Context& operator=(Context&& other) noexcept {
+    std::swap(impl_, other.impl_);
+    return *this;
+  }
   ~Context();  // waits for the stream, then frees
 
   [[nodiscard]] Device device() const;
@@ -44,8 +47,8 @@ class Context {
 
  private:
   struct Impl;
-  explicit Context(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Context(Impl* impl) : impl_(impl) {}
+  Impl* impl_ = nullptr;
 };
 
 // A workspace with memory of its own, for a captured graph or a caller that manages streams itself. Creation

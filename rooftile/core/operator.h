@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rooftile/core/any_args.h"
 #include "rooftile/core/args.h"
 #include "rooftile/core/context.h"
 #include "rooftile/core/device.h"
@@ -145,6 +146,9 @@ struct OperatorDescriptor {
 // own `supports`.
 [[nodiscard]] std::string unsupported_reason(const RungRow& rung, ArgsRef args,
                                              const DeviceProperties& device);
+
+// Whether no output of a call has an element: then there is nothing to do, and no rung is launched.
+[[nodiscard]] bool writes_nothing(const OperatorDescriptor& op, ArgsRef args);
 
 // What a rung that serves the call needs for it.
 [[nodiscard]] RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device);

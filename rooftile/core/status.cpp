@@ -1,5 +1,8 @@
 #include "rooftile/core/status.h"
 
+#include <atomic>
+#include <new>
+
 namespace rooftile {
 
 struct Status::Detail {
@@ -7,7 +10,8 @@ struct Status::Detail {
   std::string operator_name;
   std::string rule;
   std::string shapes;
-  std::source_location where;
+  SourceLocation where;
+  mutable std::atomic<int> owners = 1;
 };
 
 namespace {
@@ -38,35 +42,48 @@ std::string_view to_string(StatusCode code) {
   return "unknown status";
 }
 
-Status Status::error(StatusCode code, std::string rule, std::source_location where) {
-  Status status;
-  status.detail_ = std::make_shared<const Detail>(
-      Detail{code == StatusCode::ok ? StatusCode::internal : code, "", std::move(rule), "", where});
-  return status;
+const Status::Detail* Status::out_of_memory() {
+  // Made before any call can fail, and never released: its first owner is this function.
+  static const Detail detail{StatusCode::out_of_memory, "", "out of memory", "", {}};
+  return &detail;
+}
+
+void Status::retain(const Detail* detail) { detail->owners.fetch_add(1, std::memory_order_relaxed); }
+void Status::release(const Detail* detail) {
+  if (detail->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete detail;
+}
+
+Status Status::error(StatusCode code, std::string rule, SourceLocation where) {
+  const auto* detail = new (std::nothrow)
+      Detail{code == StatusCode::ok ? StatusCode::internal : code, "", std::move(rule), "", where};
+  if (detail != nullptr) return Status(detail);
+  retain(out_of_memory());
+  return Status(out_of_memory());
 }
 
 StatusCode Status::code() const { return ok() ? StatusCode::ok : detail_->code; }
 const std::string& Status::operator_name() const { return ok() ? kEmpty : detail_->operator_name; }
 const std::string& Status::rule() const { return ok() ? kEmpty : detail_->rule; }
 const std::string& Status::shapes() const { return ok() ? kEmpty : detail_->shapes; }
-std::source_location Status::where() const { return ok() ? std::source_location{} : detail_->where; }
+SourceLocation Status::where() const { return ok() ? SourceLocation{} : detail_->where; }
 
 Status Status::with_operator(std::string_view name) const {
   if (ok() || !detail_->operator_name.empty()) return *this;
-  Detail detail = *detail_;
-  detail.operator_name = name;
-  Status status;
-  status.detail_ = std::make_shared<const Detail>(std::move(detail));
-  return status;
+  return with(name, detail_->shapes);
 }
 
 Status Status::with_shapes(std::string_view shapes) const {
   if (ok() || !detail_->shapes.empty()) return *this;
-  Detail detail = *detail_;
-  detail.shapes = shapes;
-  Status status;
-  status.detail_ = std::make_shared<const Detail>(std::move(detail));
-  return status;
+  return with(detail_->operator_name, shapes);
+}
+
+Status Status::with(std::string_view operator_name, std::string_view shapes) const {
+  try {
+    return Status(new Detail{detail_->code, std::string(operator_name), detail_->rule, std::string(shapes),
+                             detail_->where});
+  } catch (const std::bad_alloc&) {
+    return *this;
+  }
 }
 
 std::string Status::message() const {
@@ -78,19 +95,19 @@ std::string Status::message() const {
   return text;
 }
 
-Status invalid_argument(std::string rule, std::source_location where) {
+Status invalid_argument(std::string rule, SourceLocation where) {
   return Status::error(StatusCode::invalid_argument, std::move(rule), where);
 }
-Status unsupported(std::string rule, std::source_location where) {
+Status unsupported(std::string rule, SourceLocation where) {
   return Status::error(StatusCode::unsupported, std::move(rule), where);
 }
-Status unavailable(std::string rule, std::source_location where) {
+Status unavailable(std::string rule, SourceLocation where) {
   return Status::error(StatusCode::unavailable, std::move(rule), where);
 }
-Status io_error(std::string rule, std::source_location where) {
+Status io_error(std::string rule, SourceLocation where) {
   return Status::error(StatusCode::io_error, std::move(rule), where);
 }
-Status internal_error(std::string rule, std::source_location where) {
+Status internal_error(std::string rule, SourceLocation where) {
   return Status::error(StatusCode::internal, std::move(rule), where);
 }
 

@@ -2,13 +2,12 @@
 //
 // Nothing in the library throws, exits or prints. A Status that is not ok carries the operator, the rule that
 // was broken (with how to mend it), the shapes and dtypes of the call, and where in the source it was
-// decided. Thread safety: a Status is an immutable value; copies share their detail.
+// decided. Where the host's memory does not suffice for that, it says so and no more. Thread safety: a Status is an
+// immutable value; copies share their detail.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,20 +30,41 @@ enum class StatusCode : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(StatusCode code);
 
+// std::source_location's file and line, which clang 14 cannot give.
+struct SourceLocation {
+  const char* file = "";
+  unsigned line = 0;
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          unsigned line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
 class [[nodiscard]] Status {
  public:
   Status() = default;  // ok
+  Status(const Status& other) noexcept : detail_(other.detail_) {
+    if (detail_ != nullptr) retain(detail_);
+  }
+  Status(Status&& other) noexcept : detail_(std::exchange(other.detail_, nullptr)) {}
+  Status& operator=(Status other) noexcept {
+    std::swap(detail_, other.detail_);
+    return *this;
+  }
+  ~Status() {
+    if (detail_ != nullptr) release(detail_);
+  }
 
   // `rule` says what was broken and how to mend it, in one line without a full stop.
-  static Status error(StatusCode code, std::string rule,
-                      std::source_location where = std::source_location::current());
+  static Status error(StatusCode code, std::string rule, SourceLocation where = SourceLocation::current());
 
   [[nodiscard]] bool ok() const { return detail_ == nullptr; }
+  explicit operator bool() const { return ok(); }
   [[nodiscard]] StatusCode code() const;
   [[nodiscard]] const std::string& operator_name() const;
   [[nodiscard]] const std::string& rule() const;
   [[nodiscard]] const std::string& shapes() const;
-  [[nodiscard]] std::source_location where() const;
+  [[nodiscard]] SourceLocation where() const;
 
   // The same error, with its operator or its shapes filled in where they are still empty.
   [[nodiscard]] Status with_operator(std::string_view name) const;
@@ -54,19 +74,27 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::string message() const;
 
  private:
+  // Counted by hand: <memory> is a fifth of what this header costs to compile, and every unit includes it.
   struct Detail;
-  std::shared_ptr<const Detail> detail_;
+  explicit Status(const Detail* detail) : detail_(detail) {}
+  [[nodiscard]] Status with(std::string_view operator_name, std::string_view shapes) const;
+  static const Detail* out_of_memory();
+  static void retain(const Detail* detail);
+  static void release(const Detail* detail);
+  const Detail* detail_ = nullptr;
 };
 
-[[nodiscard]] Status invalid_argument(std::string rule,
-                                      std::source_location where = std::source_location::current());
-[[nodiscard]] Status unsupported(std::string rule,
-                                 std::source_location where = std::source_location::current());
-[[nodiscard]] Status unavailable(std::string rule,
-                                 std::source_location where = std::source_location::current());
-[[nodiscard]] Status io_error(std::string rule, std::source_location where = std::source_location::current());
-[[nodiscard]] Status internal_error(std::string rule,
-                                    std::source_location where = std::source_location::current());
+// Its message. A template, so that this header needs no <ostream>.
+template <class Stream>
+auto operator<<(Stream& stream, const Status& status) -> decltype(stream << status.message()) {
+  return stream << status.message();
+}
+
+[[nodiscard]] Status invalid_argument(std::string rule, SourceLocation where = SourceLocation::current());
+[[nodiscard]] Status unsupported(std::string rule, SourceLocation where = SourceLocation::current());
+[[nodiscard]] Status unavailable(std::string rule, SourceLocation where = SourceLocation::current());
+[[nodiscard]] Status io_error(std::string rule, SourceLocation where = SourceLocation::current());
+[[nodiscard]] Status internal_error(std::string rule, SourceLocation where = SourceLocation::current());
 
 // A value, or the Status that says why there is none.
 template <class T>
@@ -78,6 +106,7 @@ class [[nodiscard]] Result {
                             : std::move(status)) {}
 
   [[nodiscard]] bool ok() const { return value_.has_value(); }
+  explicit operator bool() const { return ok(); }
   [[nodiscard]] const Status& status() const { return status_; }
 
   // Precondition of value(), * and ->: ok().
@@ -87,6 +116,8 @@ class [[nodiscard]] Result {
   T& operator*() & { return *value_; }
   const T& operator*() const& { return *value_; }
   T&& operator*() && { return std::move(*value_); }
+  [[nodiscard]] T value_or(T other) const& { return ok() ? *value_ : std::move(other); }
+  [[nodiscard]] T value_or(T other) && { return ok() ? std::move(*value_) : std::move(other); }
   T* operator->() { return &*value_; }
   const T* operator->() const { return &*value_; }
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace rooftile {
 namespace {
@@ -48,8 +50,8 @@ TEST(Status, CopiesAreIndependentValues) {
 TEST(Status, KnowsWhereItWasDecided) {
   const auto line = static_cast<unsigned>(__LINE__) + 1;
   const Status status = internal_error("here");
-  EXPECT_EQ(status.where().line(), line);
-  EXPECT_TRUE(std::string_view(status.where().file_name()).ends_with("status_test.cpp"));
+  EXPECT_EQ(status.where().line, line);
+  EXPECT_TRUE(std::string_view(status.where().file).ends_with("status_test.cpp"));
 }
 
 TEST(Status, AnErrorCannotBeOk) { EXPECT_FALSE(Status::error(StatusCode::ok, "contradiction").ok()); }
@@ -77,6 +79,33 @@ TEST(Result, HoldsAValueOrTheReason) {
   const Result<int> nothing = Status();
   EXPECT_FALSE(nothing.ok());
   EXPECT_EQ(nothing.status().code(), StatusCode::internal);
+}
+
+TEST(Status, IsTrueWhereItIsOkAndPrints) {
+  EXPECT_TRUE(Status());
+  const Status status = invalid_argument("no").with_operator("scale");
+  EXPECT_FALSE(status);
+  std::ostringstream text;
+  text << status;
+  EXPECT_EQ(text.str(), "scale: no");
+}
+
+TEST(Status, CopiesShareAndMovesEmpty) {
+  Status first = invalid_argument("no");
+  Status second = first;
+  EXPECT_EQ(&first.rule(), &second.rule());
+  const Status third = std::move(first);
+  EXPECT_EQ(third.rule(), "no");
+  second = third;
+  second = Status();
+  EXPECT_TRUE(second.ok());
+  EXPECT_EQ(third.rule(), "no");
+}
+
+TEST(Result, ValueOr) {
+  EXPECT_EQ(Result<int>(3).value_or(4), 3);
+  EXPECT_EQ(Result<int>(invalid_argument("no")).value_or(4), 4);
+  EXPECT_TRUE(Result<int>(0));
 }
 
 }  // namespace

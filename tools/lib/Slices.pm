@@ -12,7 +12,7 @@ our @EXPORT_OK = qw(file slice text_of);
 # declarations alone (rungs.h), and at the simulator, which is not what a GPU runs.
 my $kEnds = qr{^rooftile/(?:sim|lab)/|/rungs\.h$|
   ^rooftile/core/(?:detail/.*|dtype\.cpp|
-    (?:args|case|context|describe|device|memory|operator|params|registry|rung|status|stream|view|workspace)\.(?:h|cpp))$}x;
+    (?:any_args|api|args|case|context|describe|device|element|memory|operator|params|registry|rung|status|stream|view|workspace)\.(?:h|cpp))$}x;
 
 my %files;  # path -> declarations, or undef
 sub file { my ($path) = @_; $files{$path} = read_declarations($path) unless exists $files{$path}; return $files{$path}; }

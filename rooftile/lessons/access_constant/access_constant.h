@@ -18,9 +18,8 @@
 #include <array>
 #include <string_view>
 
+#include "rooftile/core/api.h"
 #include "rooftile/core/enum_names.h"
-#include "rooftile/core/operator.h"
-#include "rooftile/core/view.h"
 
 namespace rooftile {
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "rooftile/core/operator.h"
+
 namespace rooftile {
 namespace {
 

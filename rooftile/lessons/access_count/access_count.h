@@ -10,8 +10,7 @@
 // Determinism  run-to-run.
 #pragma once
 
-#include "rooftile/core/operator.h"
-#include "rooftile/core/view.h"
+#include "rooftile/core/api.h"
 
 namespace rooftile {
 

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "rooftile/core/operator.h"
+
 namespace rooftile {
 namespace {
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "rooftile/core/operator.h"
+
 namespace rooftile {
 namespace {
 

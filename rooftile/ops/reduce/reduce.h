@@ -32,11 +32,8 @@
 #include <optional>
 #include <string_view>
 
-#include "rooftile/core/context.h"
+#include "rooftile/core/api.h"
 #include "rooftile/core/enum_names.h"
-#include "rooftile/core/operator.h"
-#include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
 
 namespace rooftile {
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/ops/reduce/reduce.h"
 #include "rooftile/ops/reduce/reduce_host.h"
 #include "rooftile/ops/reduce/reduce_plan.h"

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rooftile/core/device.h"
+#include "rooftile/core/rung.h"
 #include "rooftile/ops/reduce/reduce.h"
 
 namespace rooftile::reduce_plan {

@@ -14,6 +14,7 @@
 #include "rooftile/core/detail/fault.h"
 #include "rooftile/core/host_tensor.h"
 #include "rooftile/core/memory.h"
+#include "rooftile/core/operator.h"
 
 namespace rooftile {
 namespace {

@@ -20,10 +20,7 @@
 //            their swizzles.
 #pragma once
 
-#include "rooftile/core/context.h"
-#include "rooftile/core/operator.h"
-#include "rooftile/core/view.h"
-#include "rooftile/core/workspace.h"
+#include "rooftile/core/api.h"
 
 namespace rooftile {
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/ops/transpose/transpose.h"
 #include "rooftile/ops/transpose/transpose_plan.h"
 

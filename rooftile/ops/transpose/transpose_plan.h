@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/core/view.h"
 #include "rooftile/ops/transpose/transpose.h"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rooftile/core/memory.h"
+#include "rooftile/core/operator.h"
 
 namespace rooftile {
 namespace {

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_branch/access_branch.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_branch_rungs {

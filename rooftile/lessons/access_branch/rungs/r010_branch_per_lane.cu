@@ -4,6 +4,7 @@
 // Bottleneck a warp holds both kinds: it runs one way with 16 lanes, then the other with the other 16. They
 //            take turns; they do not run side by side.
 // Source     GPU MODE, lecture 4.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_branch/access_branch.h"

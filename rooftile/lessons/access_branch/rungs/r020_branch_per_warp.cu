@@ -5,6 +5,7 @@
 // Bottleneck arithmetic; requests touch 8 sectors, of which the other warp uses the other half (out of L1,
 //            with luck).
 // Source     CUDA C++ Best Practices Guide, branching and divergence.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/device/warp.h"

@@ -5,6 +5,7 @@
 // Bottleneck arithmetic, as much as the diverging warp had: what a compiler does with short branches is no
 //            gain for long ones.
 // Source     CUDA C++ Best Practices Guide, branch predication.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_branch/access_branch.h"

@@ -6,6 +6,7 @@
 // Limits     x and y aligned to 8 bytes.
 // Bottleneck arithmetic, all lanes at work.
 // Source     our own.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/device/vec.h"

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_constant/access_constant.h"
 #include "rooftile/lessons/access_constant/access_constant_table.h"
 

@@ -3,6 +3,7 @@
 // Idea       64 KiB of memory with a cache of its own; an entry that all lanes want is one read.
 // Bottleneck arithmetic with a uniform index; with an index per lane 32 entries, one after the other.
 // Source     CUDA C++ Programming Guide, __constant__.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_constant/access_constant.h"

@@ -6,6 +6,7 @@
 // Limits     4 KiB of arguments; 32 KiB from CUDA 12.1 on Volta and newer.
 // Bottleneck as constant_memory.
 // Source     CUDA C++ Programming Guide, __grid_constant__.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_constant/access_constant.h"

@@ -4,6 +4,7 @@
 // Change     loads of global memory. A first launch writes the table into the workspace.
 // Bottleneck requests to L1: one sector with a uniform index, four or five with an index per lane.
 // Source     CUDA C++ Best Practices Guide, constant memory.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_constant/access_constant.h"

@@ -5,6 +5,7 @@
 // Change     a copy per block, and a barrier.
 // Bottleneck requests to shared memory, whatever the index.
 // Source     CUDA C++ Best Practices Guide, shared memory.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_constant/access_constant.h"

@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_copy/access_copy.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_copy_rungs {

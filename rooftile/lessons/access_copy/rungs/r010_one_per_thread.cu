@@ -4,6 +4,7 @@
 // Bottleneck sectors: with stride s a request touches min(4 * s, 32) of 32 bytes, one more where the first
 //            word lies inside of one.
 // Source     CUDA C++ Best Practices Guide, strided accesses.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_copy/access_copy.h"

@@ -5,6 +5,7 @@
 // Limits     stride 1, both sides aligned to 16 bytes.
 // Bottleneck bytes in flight: one load per thread before it waits.
 // Source     CUDA Pro Tip: Increase Performance with Vectorized Memory Access (2013).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_copy/access_copy.h"

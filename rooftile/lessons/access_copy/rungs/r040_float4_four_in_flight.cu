@@ -5,6 +5,7 @@
 // Limits     stride 1, both sides aligned to 16 bytes.
 // Bottleneck memory.
 // Source     Volkov, Better Performance at Lower Occupancy (2010).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_copy/access_copy.h"

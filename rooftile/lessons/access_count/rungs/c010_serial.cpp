@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_count/access_count.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_count_rungs {

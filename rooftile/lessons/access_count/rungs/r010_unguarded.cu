@@ -4,6 +4,7 @@
 // Mistake    read, add, write back: threads that read before the others have written lose their additions.
 //            256 threads that add 3 leave 3, or another multiple of 3, where 768 is right.
 // Source     the definition, written as for one thread.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_count/access_count.h"

@@ -5,6 +5,7 @@
 // Bottleneck one address: the atomics of a warp are served one after the other, where the compiler does not
 //            add them up before (nvcc does, for a sum).
 // Source     CUDA C++ Programming Guide, atomic functions.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_count/access_count.h"

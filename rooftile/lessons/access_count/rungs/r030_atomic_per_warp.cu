@@ -4,6 +4,7 @@
 // Change     a warp reduction before the atomic: a 32nd of the atomics.
 // Bottleneck still an atomic per warp, all on one address.
 // Source     CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics (2014).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/device/warp.h"

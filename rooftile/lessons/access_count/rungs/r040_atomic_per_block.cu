@@ -5,6 +5,7 @@
 // Change     as many blocks as are resident at once, a loop, and a block reduction.
 // Bottleneck memory.
 // Source     Harris, Optimizing Parallel Reduction in CUDA (2007).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/block.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"

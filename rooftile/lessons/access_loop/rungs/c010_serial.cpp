@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_loop/access_loop.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_loop_rungs {

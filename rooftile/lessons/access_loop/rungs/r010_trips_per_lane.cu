@@ -3,6 +3,7 @@
 // Idea       the element decides how often its lane loops.
 // Bottleneck lanes 0 to 31 loop 0 to 31 times: the warp loops 31 times, half of its lanes done long before.
 // Source     GPU MODE, lecture 4.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_loop/access_loop.h"

@@ -5,6 +5,7 @@
 // Bottleneck every lane reads and writes in a sector of its own; the 32 warps of the block share them if L1
 //            keeps them.
 // Source     our own.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_loop/access_loop.h"

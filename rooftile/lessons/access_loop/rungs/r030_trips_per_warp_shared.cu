@@ -5,6 +5,7 @@
 //            banks.
 // Bottleneck arithmetic; the block waits for its longest warp, so several blocks per SM must fill in.
 // Source     Ruetsch and Micikevicius 2009 for the tile.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_loop/access_loop.h"

@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_neighbors/access_neighbors.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_neighbors_rungs {

@@ -3,6 +3,7 @@
 // Idea       none: the definition, a thread per point.
 // Bottleneck 32 loads per thread, of one word for all lanes; stores 128 bytes apart, a sector each.
 // Source     GPU MODE, lecture 4, without its shuffles.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_neighbors/access_neighbors.h"

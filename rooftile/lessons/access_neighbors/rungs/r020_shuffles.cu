@@ -4,6 +4,7 @@
 // Change     32 loads become 1 load and 32 shuffles.
 // Bottleneck the stores: every lane is 128 bytes from the next, 32 sectors per request.
 // Source     GPU MODE, lecture 4.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_neighbors/access_neighbors.h"

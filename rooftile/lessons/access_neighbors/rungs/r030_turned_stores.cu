@@ -5,6 +5,7 @@
 // Change     the loop goes over points, the lanes over neighbours; the shuffles are gone.
 // Bottleneck 32 stores of 4 bytes per lane.
 // Source     our own.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_neighbors/access_neighbors.h"

@@ -6,6 +6,7 @@
 // Limits     y aligned to 16 bytes.
 // Bottleneck memory, written.
 // Source     our own.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_neighbors/access_neighbors.h"

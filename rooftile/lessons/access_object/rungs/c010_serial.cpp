@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_object/access_object.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_object_rungs {

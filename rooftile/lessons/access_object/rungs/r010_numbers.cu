@@ -3,6 +3,7 @@
 // Idea       none: arguments lie in constant memory, and every lane reads the same.
 // Bottleneck memory.
 // Source     CUDA C++ Programming Guide, kernel arguments.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_object/access_object.h"

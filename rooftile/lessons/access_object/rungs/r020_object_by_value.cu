@@ -6,6 +6,7 @@
 // Limits     what can be copied byte by byte; no pointers to host memory inside, no virtual functions.
 // Bottleneck memory: the machine code is that of numbers.
 // Source     CUDA C++ Programming Guide, classes.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_object/access_object.h"

@@ -5,6 +5,7 @@
 // Bottleneck memory; two more requests per element, each for one sector that L1 has. The compiler may not
 //            keep the members: y might overlap them.
 // Source     CUDA C++ Programming Guide, classes.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_object/access_object.h"

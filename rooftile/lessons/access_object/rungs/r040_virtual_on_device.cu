@@ -9,6 +9,7 @@
 // Source     CUDA C++ Programming Guide, virtual functions.
 #include <new>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_object/access_object.h"

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_prefetch_rungs {

@@ -3,6 +3,7 @@
 // Idea       none: a loop. One block of 128 threads per SM, so that there is a latency to hide.
 // Bottleneck latency: a thread has one load on the way, and waits for it.
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"

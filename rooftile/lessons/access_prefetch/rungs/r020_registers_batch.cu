@@ -4,6 +4,7 @@
 // Change     a batch of four registers.
 // Bottleneck latency still: nothing is on the way while the batch is worked on.
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"

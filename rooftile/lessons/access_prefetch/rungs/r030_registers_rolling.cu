@@ -5,6 +5,7 @@
 // Limits     registers have no index: the loop over the ring is unrolled.
 // Bottleneck latency over four loads.
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"

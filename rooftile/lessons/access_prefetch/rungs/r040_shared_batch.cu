@@ -5,6 +5,7 @@
 //            wrote itself: no barrier.
 // Bottleneck latency; the lanes are 16 bytes apart, so that a request has four passes.
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"

@@ -5,6 +5,7 @@
 // Bottleneck latency: a value still passes through a register on its way to shared memory, and that store
 //            waits for it.
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"

@@ -4,6 +4,7 @@
 // Change     the pitch.
 // Bottleneck latency, as before: the conflicts were not what it waited for.
 // Source     Mattson, Boosting Application Performance with GPU Memory Prefetching (2022).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"

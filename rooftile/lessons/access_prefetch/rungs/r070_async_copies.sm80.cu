@@ -7,6 +7,7 @@
 // Limits     compute capability 8.0.
 // Bottleneck latency over four copies.
 // Source     PTX ISA, cp.async.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/sm80/cp_async.h"
 #include "rooftile/device/target.h"

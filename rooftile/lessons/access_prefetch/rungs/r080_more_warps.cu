@@ -4,6 +4,7 @@
 // Change     the grid; the kernel is that of no_prefetch.
 // Bottleneck memory.
 // Source     Volkov, Better Performance at Lower Occupancy (2010), for the other side of the bargain.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_prefetch/access_prefetch.h"

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_registers/access_registers.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_registers_rungs {

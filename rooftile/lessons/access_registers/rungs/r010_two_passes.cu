@@ -3,6 +3,7 @@
 // Idea       none: the definition. Few registers, many warps.
 // Bottleneck memory: 12 bytes per element where 8 would do, unless L2 still holds the column.
 // Source     the definition.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_registers/access_registers.h"

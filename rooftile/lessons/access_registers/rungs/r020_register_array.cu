@@ -4,6 +4,7 @@
 // Change     an array; all loops over it are unrolled, so that every index is known.
 // Bottleneck memory, at low occupancy: 64 loads per thread are on the way, so that few warps are enough.
 // Source     Volkov, Better Performance at Lower Occupancy (2010).
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_registers/access_registers.h"

@@ -5,6 +5,7 @@
 // Bottleneck 65536 registers for 1536 threads leave 40 each: the column spills to local memory, every spilled
 //            number is stored and loaded again through L1.
 // Source     CUDA C++ Programming Guide, launch bounds.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_registers/access_registers.h"

@@ -4,6 +4,7 @@
 // Change     one index that the compiler does not know: the array cannot be in registers.
 // Bottleneck local memory: 256 bytes per thread are stored to L1 and loaded again, with no spill reported.
 // Source     CUDA C++ Programming Guide, local memory.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_registers/access_registers.h"

@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_swap/access_swap.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_swap_rungs {

@@ -4,6 +4,7 @@
 // Mistake    nothing says that the other half has written. Before Volta a warp had one program counter and
 //            the branches had joined; since then a half may run ahead, and the compiler may move the read.
 // Source     GPU MODE, lecture 4; CUDA C++ Programming Guide, independent thread scheduling.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_swap/access_swap.h"

@@ -4,6 +4,7 @@
 // Change     one line.
 // Bottleneck memory.
 // Source     CUDA C++ Programming Guide, __syncwarp.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_swap/access_swap.h"

@@ -4,6 +4,7 @@
 // Change     __shfl_xor_sync in place of a store, a __syncwarp() and a load.
 // Bottleneck memory.
 // Source     CUDA C++ Programming Guide, warp shuffle functions.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_swap/access_swap.h"

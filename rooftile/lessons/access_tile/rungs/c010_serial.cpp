@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/lessons/access_tile/access_tile.h"
 
 namespace rooftile::ROOFTILE_TARGET::access_tile_rungs {

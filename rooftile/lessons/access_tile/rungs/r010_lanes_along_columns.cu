@@ -3,6 +3,7 @@
 // Idea       none: the first index of the matrix is given the first index of the thread.
 // Bottleneck every lane of a request is in a row of its own: 32 sectors for 128 bytes.
 // Source     a matrix sum whose row is threadIdx.x, as introductions to CUDA often print it.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_tile/access_tile.h"

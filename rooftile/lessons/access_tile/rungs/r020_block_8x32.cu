@@ -4,6 +4,7 @@
 // Change     threadIdx.x counts columns.
 // Bottleneck each of the four pieces touches two sectors unless the row begins at a multiple of 32 bytes.
 // Source     CUDA C++ Best Practices Guide, thread and block heuristics.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_tile/access_tile.h"

@@ -4,6 +4,7 @@
 // Change     the block is wider and lower, with as many threads.
 // Bottleneck two pieces, each with one sector too many where rows begin anywhere.
 // Source     CUDA C++ Best Practices Guide, thread and block heuristics.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_tile/access_tile.h"

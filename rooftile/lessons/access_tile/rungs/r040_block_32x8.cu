@@ -4,6 +4,7 @@
 // Change     the block is as wide as a warp.
 // Bottleneck bytes in flight: 4 per thread.
 // Source     CUDA C++ Best Practices Guide, thread and block heuristics.
+#include "rooftile/core/rung.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/target.h"
 #include "rooftile/lessons/access_tile/access_tile.h"

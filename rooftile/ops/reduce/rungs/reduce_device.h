@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/device/dispatch.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/ops/reduce/reduce.h"

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "rooftile/core/rung.h"
 #include "rooftile/core/status.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/vec.h"
