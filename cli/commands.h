@@ -60,6 +60,7 @@ struct CaseOptions {
   std::string fill;
   std::string offset;
   std::string seed;
+  bool in_place = false;
 };
 void add_case_options(CLI::App& command, CaseOptions& options);
 [[nodiscard]] Result<lab::CaseRequest> parse_case_options(const CaseOptions& options);

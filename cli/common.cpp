@@ -78,11 +78,13 @@ void add_case_options(CLI::App& command, CaseOptions& options) {
   command.add_option("--arg", options.args, "a parameter of the operator; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
-  command.add_option("--fill", options.fill, "uniform, small_integers, nan_at_last or special")
-      ->type_name("FILL");
+  std::vector<std::string_view> fills;
+  for (const Fill fill : all_fills()) fills.push_back(to_string(fill));
+  command.add_option("--fill", options.fill, fmt::format("{}", fmt::join(fills, ", ")))->type_name("FILL");
   command.add_option("--offset", options.offset, "elements by which every pointer is off its alignment")
       ->type_name("COUNT");
   command.add_option("--seed", options.seed, "of the input generator")->type_name("NUMBER");
+  command.add_flag("--in-place", options.in_place, "outputs that may alias an input are that input");
 }
 
 Result<NameValues> parse_assignments(const std::vector<std::string>& texts, bool split,
@@ -120,6 +122,7 @@ Result<lab::CaseRequest> parse_case_options(const CaseOptions& options) {
     ROOFTILE_TRY_ASSIGN(request.seed,
                         parse_integer<std::uint64_t>(options.seed, "--seed", "a number from 0 to 2^64-1"));
   }
+  if (options.in_place) request.in_place = true;
   return request;
 }
 

@@ -35,8 +35,8 @@ Status select_cases(const Session& session, const VerifyCommand& call, lab::Veri
   ROOFTILE_TRY_ASSIGN(const lab::CaseRequest request, parse_case_options(call.the_case));
   options.dtype = request.dtype;
   options.args = request.args;
-  if (request.shape.empty() && (request.fill || request.offset || request.seed)) {
-    return invalid_argument("--fill, --offset and --seed name one case: give its --shape too");
+  if (request.shape.empty() && (request.fill || request.offset || request.seed || request.in_place)) {
+    return invalid_argument("--fill, --offset, --seed and --in-place name one case: give its --shape too");
   }
   if (call.op.empty()) {
     if (!request.shape.empty() || !request.args.empty() || !call.rungs.empty()) {

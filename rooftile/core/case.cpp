@@ -12,6 +12,9 @@ constexpr std::array kFills = {
     std::pair{Fill::small_integers, std::string_view("small_integers")},
     std::pair{Fill::nan_at_last, std::string_view("nan_at_last")},
     std::pair{Fill::special, std::string_view("special")},
+    std::pair{Fill::nan_inside, std::string_view("nan_inside")},
+    std::pair{Fill::rising, std::string_view("rising")},
+    std::pair{Fill::falling, std::string_view("falling")},
 };
 
 }  // namespace
@@ -32,6 +35,15 @@ std::string to_string(const Shape& shape) {
     text += name + "=" + std::to_string(extent);
   }
   return text;
+}
+
+std::span<const Fill> all_fills() {
+  static constexpr auto kAll = [] {
+    std::array<Fill, kFills.size()> fills{};
+    for (std::size_t i = 0; i < fills.size(); ++i) fills[i] = kFills[i].first;
+    return fills;
+  }();
+  return kAll;
 }
 
 std::string_view to_string(Fill fill) {
@@ -61,6 +73,7 @@ std::string case_id(const Case& c) {
   for (const auto& [name, value] : c.params.values()) id += "," + name + "=" + to_string(value);
   id += ",fill=" + std::string(to_string(c.fill)) + ",offset=" + std::to_string(c.offset);
   if (c.seed != Case().seed) id += ",seed=" + std::to_string(c.seed);
+  if (c.in_place) id += ",in_place";
   return id;
 }
 
@@ -87,7 +100,7 @@ std::span<const std::int64_t> edge_lengths() {
   return kLengths;
 }
 
-std::vector<Case> vector_cases(std::initializer_list<DType> dtypes, const Params& params) {
+std::vector<Case> vector_cases(std::initializer_list<DType> dtypes, const Params& params, bool in_place) {
   constexpr std::int64_t kSmall = 1025;
   constexpr std::int64_t kLarge = (std::int64_t{1} << 22) + 1;
   std::vector<Case> cases;
@@ -97,10 +110,18 @@ std::vector<Case> vector_cases(std::initializer_list<DType> dtypes, const Params
       cases.push_back(small);
       cases.back().shape = {{"n", n}};
     }
-    for (const Fill fill : {Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+    for (const Fill fill : all_fills()) {
+      if (fill == Fill::uniform) continue;
       cases.push_back(small);
       cases.back().fill = fill;
       cases.back().offset = static_cast<int>(fill);
+    }
+    if (in_place) {
+      for (const int offset : {0, 1}) {
+        cases.push_back(small);
+        cases.back().offset = offset;
+        cases.back().in_place = true;
+      }
     }
     cases.push_back(small);
     cases.back().shape = {{"n", kLarge}};

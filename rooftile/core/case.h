@@ -31,7 +31,11 @@ enum class Fill {
   small_integers,  // integers in [-8, 8] in every dtype (unsigned: [0, 8]): exact arithmetic
   nan_at_last,     // uniform with one NaN in the last element
   special,         // uniform with infinities, signed zeros, denormals and the largest finite values mixed in
+  nan_inside,      // uniform with a NaN in the middle and, on average, in every 64th element
+  rising,   // from the first element to the last from low to high, ties where the dtype has no more values
+  falling,  // the other way round
 };
+[[nodiscard]] std::span<const Fill> all_fills();
 [[nodiscard]] std::string_view to_string(Fill fill);
 [[nodiscard]] Result<Fill> parse_fill(std::string_view text);
 
@@ -47,11 +51,12 @@ struct Case {
   Params params;
   std::uint64_t seed = 1;
   Fill fill = Fill::uniform;
-  int offset = 0;  // elements by which every tensor's pointer is off its allocation's alignment
+  int offset = 0;         // elements by which every tensor's pointer is off its allocation's alignment
+  bool in_place = false;  // every output that may alias an input is that input
   CaseTier tier = CaseTier::quick;
 };
 // "n=1025,f32,op=sum,fill=uniform,offset=1": unique within an operator's list, and what a repro line names.
-// All params in their order; a seed other than the default is added as ",seed=7".
+// All params in their order; a seed other than the default is added as ",seed=7", in place as ",in_place".
 [[nodiscard]] std::string case_id(const Case& c);
 
 struct InputPlan {
@@ -90,8 +95,9 @@ struct Expected {
 [[nodiscard]] std::span<const std::int64_t> edge_lengths();
 
 // The cases that every operator on vectors of length n needs, in each dtype: edge_lengths(), each fill off the alignment
-// by 1 to 3 elements, and one that is too large for the simulated SM.
-[[nodiscard]] std::vector<Case> vector_cases(std::initializer_list<DType> dtypes, const Params& params);
+// by some elements, and one that is too large for the simulated SM; with `in_place` two of each dtype in place.
+[[nodiscard]] std::vector<Case> vector_cases(std::initializer_list<DType> dtypes, const Params& params,
+                                             bool in_place = false);
 
 struct OperatorCases {
   std::string operator_name;

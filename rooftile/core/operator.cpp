@@ -78,16 +78,6 @@ Status launch(const RungRow& rung, StreamRef stream, const DeviceProperties& dev
   return launch_for(rung, device.device.kind)({stream, &device, args, &plan, workspace});
 }
 
-bool writes_nothing(const OperatorDescriptor& op, ArgsRef args) {
-  bool nothing = !op.slots.empty();
-  for (const TensorSlot& slot : op.slots) {
-    if (!is_written(slot)) continue;
-    const ConstTensorView view = slot.view(args);
-    nothing = nothing && ((slot.optional && is_absent(view)) || view.numel() == 0);
-  }
-  return nothing;
-}
-
 Status launch_in(Context& context, const RungRow& rung, ArgsRef args, const RungPlan& plan) {
   Result<Workspace> workspace = context.workspace(plan.workspace);
   if (!workspace.ok()) return workspace.status();
@@ -164,6 +154,16 @@ std::vector<TensorSpec> specs_by_slot(const OperatorDescriptor& op, std::span<co
   return specs;
 }
 
+bool writes_nothing(const OperatorDescriptor& op, ArgsRef args) {
+  bool nothing = !op.slots.empty();
+  for (const TensorSlot& slot : op.slots) {
+    if (!is_written(slot)) continue;
+    const ConstTensorView view = slot.view(args);
+    nothing = nothing && ((slot.optional && is_absent(view)) || view.numel() == 0);
+  }
+  return nothing;
+}
+
 RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
   return rung.plan ? rung.plan(args, device) : RungPlan{};
 }
@@ -207,6 +207,7 @@ Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& cont
   const DeviceProperties& device = context.properties();
   const auto run_it = [&]() -> Status {
     if (op.check) ROOFTILE_TRY(op.check(args, device.device));
+    if (writes_nothing(op, args)) return {};
     ROOFTILE_TRY(check_serves(rung, args, device));
     return launch_in(context, rung, args, plan_rung(rung, args, device));
   };

@@ -25,18 +25,21 @@ TEST(Case, TheIdNamesEverythingThatTellsCasesApart) {
   EXPECT_EQ(case_id(c), "n=1025,f32,op=max,axis=0,fill=nan_at_last,offset=1");
   c.seed = 7;
   EXPECT_EQ(case_id(c), "n=1025,f32,op=max,axis=0,fill=nan_at_last,offset=1,seed=7");
+  c.in_place = true;
+  EXPECT_EQ(case_id(c), "n=1025,f32,op=max,axis=0,fill=nan_at_last,offset=1,seed=7,in_place");
   EXPECT_EQ(case_id(Case()), "f32,fill=uniform,offset=0");
 }
 
 TEST(Case, FillsParseAsTheyPrint) {
-  for (const Fill fill : {Fill::uniform, Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+  EXPECT_EQ(all_fills().size(), 7u);
+  for (const Fill fill : all_fills()) {
     const Result<Fill> parsed = parse_fill(to_string(fill));
     ASSERT_TRUE(parsed.ok());
     EXPECT_EQ(*parsed, fill);
   }
   EXPECT_EQ(parse_fill("unifrom").status().rule(),
             "unknown fill \"unifrom\": did you mean uniform? use one of uniform, small_integers, "
-            "nan_at_last, special");
+            "nan_at_last, special, nan_inside, rising, falling");
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ enum class Bug {
   reads_workspace,  // adds what the workspace held at entry
   reports_error,
   writes_error_word,
+  reads_what_it_wrote,  // right, but not in place
 };
 
 struct BugRow {
@@ -70,6 +71,10 @@ void double_elements(Bug bug, const FakeArgs& args, const Workspace& workspace) 
   auto* y = static_cast<T*>(args.y.data);
   const std::int64_t n = args.x.numel();
   if (bug == Bug::writes_nothing) return;
+  if (bug == Bug::reads_what_it_wrote) {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = x[0];
+    for (std::int64_t i = 0; i < n; ++i) y[i] = x[i];
+  }
   const std::int64_t last = bug == Bug::skips_tail ? n / 32 * 32 : n;
   for (std::int64_t i = 0; i < last; ++i) {
     if constexpr (std::is_floating_point_v<T>)
@@ -136,8 +141,15 @@ inline OperatorDescriptor make_fake(const std::string& name, std::vector<RungRow
   OperatorDescriptor op;
   op.name = name;
   op.summary = "twice every element";
-  op.slots = {{.name = "x", .direction = SlotDirection::in, .dtypes = {DType::f32, DType::i32}},
-              {.name = "y", .direction = SlotDirection::out, .dtypes = {DType::f32, DType::i32}}};
+  op.slots = {{.name = "x",
+               .direction = SlotDirection::in,
+               .dtypes = {DType::f32, DType::i32},
+               .view = [](ArgsRef args) { return args.as<FakeArgs>().x; }},
+              {.name = "y",
+               .direction = SlotDirection::out,
+               .dtypes = {DType::f32, DType::i32},
+               .may_alias = "x",
+               .view = [](ArgsRef args) -> ConstTensorView { return args.as<FakeArgs>().y; }}};
   op.params = {{.name = "mode", .default_value = std::string("plain"), .choices = {"plain", "other"}}};
   op.make_args = [](std::span<const TensorView> tensors, const Params&) -> Result<AnyArgs> {
     return AnyArgs::of(FakeArgs{tensors[0], tensors[1]});

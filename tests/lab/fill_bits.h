@@ -19,7 +19,7 @@ using DrawBytes = std::function<void(std::vector<unsigned char>& bytes, DType dt
 
 inline void expect_same_bits(const DrawBytes& draw, const std::vector<std::int64_t>& counts) {
   for (const DType dtype : all_dtypes()) {
-    for (const Fill fill : {Fill::uniform, Fill::small_integers, Fill::nan_at_last, Fill::special}) {
+    for (const Fill fill : all_fills()) {
       for (const std::int64_t count : counts) {
         Result<HostTensor> tensor = HostTensor::create(dtype, Extents{count});
         ASSERT_TRUE(tensor.ok());

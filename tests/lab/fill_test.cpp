@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -77,6 +78,37 @@ TEST(Fill, NanAtLastIsOneNan) {
     EXPECT_EQ(std::isnan(x.at(1000)), is_float(dtype)) << to_string(dtype);
   }
   EXPECT_EQ(filled(DType::f32, 0, Fill::nan_at_last).numel(), 0);
+}
+
+TEST(Fill, NanInsideStandsInTheMiddleAndElsewhere) {
+  for (const DType dtype : all_dtypes()) {
+    const HostTensor x = filled(dtype, 1001, Fill::nan_inside);
+    int nans = 0;
+    for (std::int64_t i = 0; i < x.numel(); ++i) nans += std::isnan(x.at(i)) ? 1 : 0;
+    EXPECT_EQ(std::isnan(x.at(500)), is_float(dtype)) << to_string(dtype);
+    EXPECT_EQ(nans > 5 && nans < 50, is_float(dtype)) << to_string(dtype) << " " << nans;
+    EXPECT_EQ(std::isnan(filled(dtype, 1, Fill::nan_inside).at(0)), is_float(dtype));
+  }
+}
+
+TEST(Fill, RisingAndFallingSpanTheRange) {
+  for (const DType dtype : all_dtypes()) {
+    const HostTensor up = filled(dtype, 1001, Fill::rising);
+    const HostTensor down = filled(dtype, 1001, Fill::falling);
+    const bool byte = size_of(dtype) == 1;
+    const double low = is_float(dtype)    ? -1
+                       : byte             ? (is_signed(dtype) ? -128 : 0)
+                       : is_signed(dtype) ? -1000
+                                          : 0;
+    const double high = is_float(dtype) ? 1 : byte ? (is_signed(dtype) ? 127 : 255) : 1000;
+    EXPECT_EQ(up.at(0), low) << to_string(dtype);
+    EXPECT_EQ(up.at(1000), high) << to_string(dtype);
+    for (std::int64_t i = 0; i < 1001; ++i) {
+      ASSERT_LE(up.at(std::max<std::int64_t>(i - 1, 0)), up.at(i)) << to_string(dtype);
+      ASSERT_EQ(up.at(i), down.at(1000 - i)) << to_string(dtype);
+    }
+    EXPECT_EQ(filled(dtype, 1, Fill::falling).at(0), low);
+  }
 }
 
 TEST(Fill, SpecialHoldsEverySpecialValue) {

@@ -59,6 +59,49 @@ TEST_P(VerifyBug, TurnsRed) {
 INSTANTIATE_TEST_SUITE_P(Lab, VerifyBug, testing::ValuesIn(test::kBugs),
                          [](const auto& bug) { return std::string(bug.param.id); });
 
+TEST(Verify, InPlaceTheInputIsTheOutputAndIsRenewedForEveryRung) {
+  const Fake fake({test::fake_rung("right", Bug::none),
+                   test::fake_rung("reads_back", Bug::reads_what_it_wrote),
+                   test::fake_rung("right_too", Bug::none)});
+  Case c = test::fake_case(1003, DType::f32);
+  EXPECT_EQ(run(fake.registry, single(c)).passed, 3);
+  c.in_place = true;
+  const VerifyReport report = run(fake.registry, single(c));
+  EXPECT_EQ(report.passed, 2);
+  ASSERT_EQ(report.failed, 1);
+  EXPECT_EQ(report.failures[0].id, "fake/reads_back[" + case_id(c) + "]");
+  EXPECT_NE(report.failures[0].repro.find("--in-place"), std::string::npos);
+}
+
+TEST(Verify, InPlaceIsRefusedWhereNoOutputMayAlias) {
+  OperatorDescriptor op = test::make_fake("fake", {test::fake_rung("right", Bug::none)});
+  op.slots[1].may_alias.clear();
+  Registry registry;
+  registry.add(op);
+  registry.add(test::make_fake_cases("fake"));
+  VerifyOptions options = single(test::fake_case(33, DType::f32));
+  options.single->in_place = true;
+  options.devices = {kCpu};
+  const Result<VerifyReport> report = verify(registry, options);
+  EXPECT_FALSE(report.ok());
+  EXPECT_NE(report.status().message().find("nothing to do in place"), std::string::npos);
+}
+
+TEST(Verify, ARowWithoutALauncherFails) {
+  RungRow lost = test::fake_rung("lost", Bug::none);
+  lost.launch.cpu = {};
+  const Fake fake({test::fake_rung("right", Bug::none), lost});
+  const VerifyReport report = run(fake.registry, single(test::fake_case(33, DType::f32)));
+  EXPECT_EQ(report.passed, 1);
+  ASSERT_EQ(report.failed, 1);
+  EXPECT_NE(report.failures[0].reason.find("no launcher for cpu"), std::string::npos);
+}
+
+TEST(Verify, ACallThatWritesNothingLaunchesNothing) {
+  const Fake fake({test::fake_rung("reports_error", Bug::reports_error)});
+  EXPECT_EQ(run(fake.registry, single(test::fake_case(0, DType::f32))).passed, 1);
+}
+
 TEST(Verify, IntegersAreComparedExactly) {
   for (const Bug bug : {Bug::skips_tail, Bug::wrong_lane, Bug::writes_nothing, Bug::reads_workspace}) {
     const Fake fake({test::fake_rung("wrong", bug)});

@@ -1,6 +1,9 @@
 // Rows and cases of every operator: complete and without doubles.
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <regex>
+#include <string>
 
 #include "rooftile/lab/case/case_request.h"
 #include "tests/operators/operators_testing.h"
@@ -27,6 +30,23 @@ TEST_P(Rows, AreBuiltForTheSimulatedSm) {
 #endif
   }
   EXPECT_GT(kernels, 0) << "no rung is a kernel";
+}
+
+// A file in rungs/ whose row was forgotten is a kernel that nobody runs.
+TEST_P(Rows, EveryFileOfARungHasARow) {
+  const std::regex file_of_a_rung("[rc][0-9]+_([a-z0-9_]+?)(\\.sm[0-9]+a?)?\\.(cu|cpp)");
+  for (const char* home : {"rooftile/ops/", "rooftile/lessons/"}) {
+    const std::filesystem::path folder =
+        std::filesystem::path(ROOFTILE_SOURCE_DIR) / home / op_->name / "rungs";
+    if (!std::filesystem::exists(folder)) continue;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      const std::string name = file.path().filename().string();
+      std::smatch match;
+      if (!std::regex_match(name, match, file_of_a_rung)) continue;
+      EXPECT_NE(op_->find_rung(match[1].str()), nullptr)
+          << name << " has no row in " << op_->name << "'s table";
+    }
+  }
 }
 
 TEST_P(Rows, CasesHaveIdsOfTheirOwn) {

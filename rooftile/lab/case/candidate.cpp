@@ -18,6 +18,7 @@ Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& d
   candidate.launch = launch_for(rung, device.device.kind);
   if (device.device.kind == DeviceKind::sim) candidate.checked = rung.launch.checked;
   candidate.built = static_cast<bool>(candidate.launch);
+  candidate.absent = rung.absent;
   candidate.unsupported = unsupported_reason(rung, args, device);
   if (candidate.unsupported.empty()) candidate.plan = plan_rung(rung, args, device);
   return candidate;

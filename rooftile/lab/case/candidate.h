@@ -20,6 +20,7 @@ struct Candidate {
   CandidateKind kind = CandidateKind::rung;
   Determinism determinism = Determinism::run_to_run;
   bool built = true;        // for this kind of device
+  bool absent = false;      // its operator is described only
   std::string unsupported;  // why it does not serve these arguments on this device; empty: it does
   RungPlan plan;
   LaunchFn launch;

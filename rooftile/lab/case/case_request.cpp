@@ -105,6 +105,7 @@ Result<Case> make_case(const OperatorDescriptor& op, const OperatorCases& cases,
   if (request.dtype) c.dtype = *request.dtype;
   if (request.fill) c.fill = *request.fill;
   if (request.seed) c.seed = *request.seed;
+  c.in_place = c.in_place || request.in_place;
   if (request.offset) {
     if (*request.offset < 0 || *request.offset > 255) {
       return invalid_argument(fmt::format("offset {} is outside of 0 to 255 elements", *request.offset));
@@ -118,7 +119,7 @@ std::optional<Case> simulated_case(const OperatorCases& cases, const Case& wante
   std::optional<Case> best;
   for (Case& c : cases.cases()) {
     const bool alike = c.tier == CaseTier::quick && c.dtype == wanted.dtype && same_params(c, wanted) &&
-                       c.fill == wanted.fill && c.offset == wanted.offset;
+                       c.fill == wanted.fill && c.offset == wanted.offset && c.in_place == wanted.in_place;
     if (alike && (!best || case_bytes(cases, c) > case_bytes(cases, *best))) best = std::move(c);
   }
   const double wanted_bytes = case_bytes(cases, wanted);

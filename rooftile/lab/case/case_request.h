@@ -20,6 +20,7 @@ struct CaseRequest {
   std::optional<Fill> fill;
   std::optional<int> offset;
   std::optional<std::uint64_t> seed;
+  bool in_place = false;
 };
 // The default case of a device with the caller's changes. A shape is changed as a whole: it names the keys of one of
 // the operator's shapes. An error names those, and the nearest parameter.

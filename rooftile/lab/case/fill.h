@@ -15,7 +15,8 @@ namespace rooftile::lab {
 // Fill::uniform: floats in [-1, 1) before rounding; i8 and u8 their full range, wider integers [-1000, 1000]
 // or [0, 1000]. Fill::special: one element in 16 is an infinity, a signed zero, the smallest denormal or the
 // largest finite value (f8e4m3, which has no infinity, gets its largest finite value instead); an integer's
-// extremes, 0 and 1. Fill::nan_at_last leaves integers uniform.
+// extremes, 0 and 1. Fill::nan_at_last and nan_inside leave integers uniform. Fill::rising and falling span
+// uniform's range.
 void fill_tensor(HostTensor& tensor, Fill fill, std::uint64_t seed, std::uint64_t tensor_index);
 
 }  // namespace rooftile::lab

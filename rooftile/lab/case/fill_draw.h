@@ -110,6 +110,26 @@ ROOFTILE_HOST_DEVICE double special_float(std::uint32_t word) {
   }
 }
 
+// What Fill::uniform keeps integers in.
+template <class T>
+inline constexpr std::int64_t kLowestInteger = sizeof(T) == 1        ? std::numeric_limits<T>::min()
+                                               : std::is_signed_v<T> ? -1000
+                                                                     : 0;
+template <class T>
+inline constexpr std::int64_t kHighestInteger = sizeof(T) == 1 ? std::numeric_limits<T>::max() : 1000;
+
+// Element `rank` of `count` that rise over the range of Fill::uniform. By no product that would round: a GPU rounds
+// product and sum once, a CPU twice.
+template <class T>
+ROOFTILE_HOST_DEVICE T ramp_element(std::int64_t rank, std::int64_t count) {
+  const std::int64_t last = count > 1 ? count - 1 : 1;
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(kLowestInteger<T> + rank * (kHighestInteger<T> - kLowestInteger<T>) / last);
+  } else {
+    return round_to<T>(2.0 * (static_cast<double>(rank) / static_cast<double>(last)) - 1.0);
+  }
+}
+
 template <class T>
 ROOFTILE_HOST_DEVICE T draw_float(std::uint32_t word, std::uint32_t low, Fill fill) {
   if (fill == Fill::small_integers) return round_to<T>(static_cast<double>(draw_in_range(word, -8, 8)));
@@ -137,10 +157,7 @@ ROOFTILE_HOST_DEVICE T draw_integer(std::uint32_t word, Fill fill) {
         return 1;
     }
   }
-  if constexpr (sizeof(T) == 1)
-    return static_cast<T>(draw_in_range(word, kMin, kMax));
-  else
-    return static_cast<T>(draw_in_range(word, kSigned ? -1000 : 0, 1000));
+  return static_cast<T>(draw_in_range(word, kLowestInteger<T>, kHighestInteger<T>));
 }
 
 // The elements of group `group` of tensor `tensor_index`, from
@@ -154,12 +171,17 @@ ROOFTILE_HOST_DEVICE void draw_group(T* elements, std::int64_t count, std::int64
   for (int i = 0; i < kElementsPerGroup<T>; ++i) {
     const std::int64_t at = group * kElementsPerGroup<T> + i;
     if (at >= count) return;
+    if (fill == Fill::rising || fill == Fill::falling) {
+      elements[at] = ramp_element<T>(fill == Fill::rising ? at : count - 1 - at, count);
+      continue;
+    }
     constexpr int kWords = kWordsPerElement<T>;
     if constexpr (std::is_integral_v<T>) {
       elements[at] = draw_integer<T>(w[i], fill);
     } else {
-      const bool is_nan = fill == Fill::nan_at_last && at == count - 1;
       const int first = i * kWords;
+      const bool is_nan = (fill == Fill::nan_at_last && at == count - 1) ||
+                          (fill == Fill::nan_inside && (at == count / 2 || (w[first] & 63u) == 0));
       elements[at] = is_nan ? nan_of<T>() : draw_float<T>(w[first], w[first + kWords - 1], fill);
     }
   }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "rooftile/lab/base/format_bytes.h"
@@ -27,6 +29,15 @@ std::vector<const TensorSlot*> slots_of(const OperatorDescriptor& op, SlotDirect
     if (slot.direction == direction) slots.push_back(&slot);
   }
   return slots;
+}
+
+// The input, counted in slot order, that an output slot may be.
+std::optional<std::size_t> input_of(const OperatorDescriptor& op, const TensorSlot& output) {
+  const std::vector<const TensorSlot*> inputs = slots_of(op, SlotDirection::in);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]->name == output.may_alias) return i;
+  }
+  return std::nullopt;
 }
 
 Status check_memory(double bytes, const DeviceProperties& device) {
@@ -168,12 +179,25 @@ Result<DeviceProblem> DeviceProblem::create(HostProblem& host, Device device) {
   const std::vector<TensorSpec> specs = specs_by_slot(host.op(), host.input_specs(), host.outputs());
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const TensorSpec& spec = specs[i];
-    const bool is_input = is_read(host.op().slots[i]);
+    const TensorSlot& slot = host.op().slots[i];
+    const bool is_input = is_read(slot);
+    const std::optional<std::size_t> alias =
+        !is_input && host.the_case().in_place ? input_of(host.op(), slot) : std::nullopt;
     ROOFTILE_TRY_ASSIGN(const double bytes, bytes_of(spec.dtype, spec.shape));
-    ROOFTILE_TRY_ASSIGN(GuardedBuffer buffer, GuardedBuffer::create(stream, static_cast<std::size_t>(bytes),
-                                                                    offset * size_of(spec.dtype)));
-    views.push_back(contiguous_view<void>(buffer.data(), spec.dtype, device, spec.shape));
+    ROOFTILE_TRY_ASSIGN(GuardedBuffer buffer,
+                        GuardedBuffer::create(stream, alias ? 0 : static_cast<std::size_t>(bytes),
+                                              offset * size_of(spec.dtype)));
+    if (alias && *alias >= problem.inputs_.size())
+      return internal_error("a case in place wants the slots of inputs in front of those of outputs");
+    void* const data = alias ? problem.inputs_[*alias].data() : buffer.data();
+    views.push_back(contiguous_view<void>(data, spec.dtype, device, spec.shape));
+    if (!is_input) problem.aliases_.push_back(alias);
     (is_input ? problem.inputs_ : problem.outputs_).push_back(std::move(buffer));
+  }
+  if (host.the_case().in_place && std::none_of(problem.aliases_.begin(), problem.aliases_.end(),
+                                               [](const auto& alias) { return alias; })) {
+    return invalid_argument("no output may alias an input: there is nothing to do in place")
+        .with_operator(host.op().name);
   }
   Result<AnyArgs> args = host.op().make_args(views, host.the_case().params);
   if (!args.ok()) return args.status().with_operator(host.op().name);
@@ -184,6 +208,15 @@ Result<DeviceProblem> DeviceProblem::create(HostProblem& host, Device device) {
 
 const std::string& DeviceProblem::slot_name(SlotDirection direction, std::size_t i) const {
   return slots_of(host_->op(), direction)[i]->name;
+}
+
+bool DeviceProblem::is_written(std::size_t input) const {
+  return std::find(aliases_.begin(), aliases_.end(), std::optional(input)) != aliases_.end();
+}
+
+Status DeviceProblem::renew_written_inputs() {
+  const bool any = std::any_of(aliases_.begin(), aliases_.end(), [](const auto& alias) { return alias; });
+  return any ? fill_inputs() : Status();
 }
 
 Status DeviceProblem::fill_inputs() {
@@ -233,7 +266,8 @@ Result<HostTensor> DeviceProblem::download_output(std::size_t i) const {
   const TensorSpec& spec = host_->outputs()[i];
   ROOFTILE_TRY_ASSIGN(HostTensor tensor, HostTensor::create(spec.dtype, spec.shape));
   if (tensor.bytes() > 0) {
-    ROOFTILE_TRY(copy(stream(), tensor.data(), kCpu, outputs_[i].data(), stream().device, tensor.bytes()));
+    const void* const data = aliases_[i] ? inputs_[*aliases_[i]].data() : outputs_[i].data();
+    ROOFTILE_TRY(copy(stream(), tensor.data(), kCpu, data, stream().device, tensor.bytes()));
     ROOFTILE_TRY(synchronize(stream()));
   }
   return tensor;

@@ -88,6 +88,13 @@ class DeviceProblem {
   }
   [[nodiscard]] const std::vector<GuardedBuffer>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<GuardedBuffer>& outputs() const { return outputs_; }
+  // The input that the i-th output is, in place; none: it has memory of its own. (Its entry of outputs() is empty then.)
+  [[nodiscard]] std::optional<std::size_t> aliased_input(std::size_t output) const {
+    return aliases_[output];
+  }
+  [[nodiscard]] bool is_written(std::size_t input) const;
+  // Inputs that a launch in place overwrote, as they were.
+  [[nodiscard]] Status renew_written_inputs();
   // The name of the i-th input's or output's slot.
   [[nodiscard]] const std::string& slot_name(SlotDirection direction, std::size_t i) const;
 
@@ -106,6 +113,7 @@ class DeviceProblem {
   Stream stream_;
   std::vector<GuardedBuffer> inputs_;
   std::vector<GuardedBuffer> outputs_;
+  std::vector<std::optional<std::size_t>> aliases_;  // by output
   AnyArgs args_;
 };
 

@@ -102,9 +102,12 @@ Comparison compare_floats(const HostTensor& out, const Expected& expected) {
 Comparison compare(const HostTensor& out, const Expected& expected) {
   const DType wanted = is_float(out.dtype()) ? DType::f64 : out.dtype();
   if (expected.exact.dtype() != wanted || expected.exact.numel() != out.numel()) {
-    return {.mismatch = fmt::format("the reference is {}{}, which does not belong to an output of {}{}",
-                                    to_string(expected.exact.dtype()), expected.exact.shape().to_string(),
-                                    to_string(out.dtype()), out.shape().to_string())};
+    return {
+        .mismatch = fmt::format(
+            "the reference gives {}{} for an output of {}{}: it must be {} there (f64 for every float, an integer's "
+            "own dtype), of as many elements",
+            to_string(expected.exact.dtype()), expected.exact.shape().to_string(), to_string(out.dtype()),
+            out.shape().to_string(), to_string(wanted))};
   }
   const HostTensor& baseline = expected.same_precision;
   if (baseline.numel() > 0 && (baseline.dtype() != DType::f64 || baseline.numel() != out.numel())) {

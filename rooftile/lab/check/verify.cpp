@@ -64,6 +64,7 @@ Findings check_error_word(const DeviceProblem& problem, const Scratch& scratch) 
 Findings check_inputs(const DeviceProblem& problem) {
   ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor>* inputs, problem.host().inputs());
   for (std::size_t i = 0; i < inputs->size(); ++i) {
+    if (problem.is_written(i)) continue;
     const HostTensor& input = (*inputs)[i];
     ROOFTILE_TRY_ASSIGN(const std::size_t at, first_difference(problem.stream(), problem.inputs()[i].data(),
                                                                input.data(), input.bytes()));
@@ -74,11 +75,15 @@ Findings check_inputs(const DeviceProblem& problem) {
   return Finding{};
 }
 
-Status poison_and_launch(const Candidate& candidate, const DeviceProblem& problem, const Scratch& scratch,
+Status poison_and_launch(const Candidate& candidate, DeviceProblem& problem, const Scratch& scratch,
                          int poison) {
+  ROOFTILE_TRY(problem.renew_written_inputs());
   for (const GuardedBuffer& output : problem.outputs()) ROOFTILE_TRY(output.poison(problem.stream(), poison));
   ROOFTILE_TRY(scratch.any.poison(problem.stream(), poison));
-  ROOFTILE_TRY(candidate.launch(problem.call(candidate.plan, scratch.workspace())));
+  // As the library does it: a call that writes no element launches nothing.
+  if (!writes_nothing(problem.host().op(), problem.args())) {
+    ROOFTILE_TRY(candidate.launch(problem.call(candidate.plan, scratch.workspace())));
+  }
   return synchronize(problem.stream());
 }
 
@@ -157,6 +162,13 @@ std::string sim_order_option() {
   return fmt::format(" --sim-order random:{}", config->seed);
 }
 
+std::string no_launcher(Device device) {
+  return fmt::format(
+      "there is no launcher for {}: the rung's file must define `Status ROOFTILE_RUNG(const Call<Args>&)` in the "
+      "operator's namespace of rungs",
+      to_string(device));
+}
+
 class Verifier {
  public:
   Verifier(const Registry& registry, const VerifyOptions& options) : registry_(registry), options_(options) {}
@@ -186,7 +198,10 @@ class Verifier {
         report_.candidates.emplace(op.name, candidate.id);
         add(check_candidate(candidate, *problem));
       } else {
-        add(result_for(op, candidate.id, c, device, CheckStatus::skipped, candidate.unsupported));
+        // A row whose file defines no launcher for this device would else be skipped in silence.
+        const bool lost = !candidate.built && !candidate.absent;
+        add(result_for(op, candidate.id, c, device, lost ? CheckStatus::failed : CheckStatus::skipped,
+                       lost ? no_launcher(device) : candidate.unsupported));
       }
     }
     return {};
@@ -260,6 +275,7 @@ std::string repro_command(const OperatorDescriptor& op, std::string_view candida
   for (const auto& [name, value] : c.params.values())
     command += fmt::format(" --arg {}={}", name, rooftile::to_string(value));
   command += fmt::format(" --fill {} --offset {} --seed {}", to_string(c.fill), c.offset, c.seed);
+  if (c.in_place) command += " --in-place";
   if (device.kind == DeviceKind::sim) command += sim_order_option();
   return command;
 }

@@ -27,6 +27,7 @@ CaseRequest complete_request(const Case& c) {
   request.fill = c.fill;
   request.offset = c.offset;
   request.seed = c.seed;
+  request.in_place = c.in_place;
   return request;
 }
 

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 1;
-inline constexpr std::string_view kTimingSources = "44270c0b9703";
+inline constexpr std::string_view kTimingSources = "49a8f002eaeb";
 
 }  // namespace rooftile::lab

@@ -66,11 +66,11 @@ void add_vector_edges(std::vector<Case>& cases, DType dtype, std::string_view op
       cases.push_back(make_case({.shape = vector_of(n), .dtype = dtype, .op = op, .offset = offset}));
     }
   }
-  cases.push_back(make_case({.shape = vector_of(lesson ? 100003 : 20011),
-                             .dtype = dtype,
-                             .op = op,
-                             .fill = Fill::small_integers}));
+  cases.push_back(make_case(
+      {.shape = vector_of(lesson ? 100003 : 20011), .dtype = dtype, .op = op, .fill = Fill::small_integers}));
   if (is_float(dtype)) {
+    cases.push_back(
+        make_case({.shape = vector_of(4099), .dtype = dtype, .op = op, .fill = Fill::nan_inside}));
     for (const std::int64_t n : {std::int64_t{1}, std::int64_t{1025}, std::int64_t{65537}}) {
       cases.push_back(
           make_case({.shape = vector_of(n), .dtype = dtype, .op = op, .fill = Fill::nan_at_last}));

@@ -15,6 +15,7 @@ struct Spec {
   DType dtype = DType::f32;
   Fill fill = Fill::uniform;
   int offset = 0;
+  bool in_place = false;
   CaseTier tier = CaseTier::quick;
   bool packed = false;
 };
@@ -25,6 +26,7 @@ Case make_case(const Spec& spec) {
           .params = with(transpose_operator().params, "packed", spec.packed ? "true" : "false"),
           .fill = spec.fill,
           .offset = spec.offset,
+          .in_place = spec.in_place,
           .tier = spec.tier};
 }
 
@@ -71,6 +73,10 @@ void add_edges(std::vector<Case>& cases, DType dtype) {
     cases.push_back(make_case({.shape = batch_of(9, 8, 8), .dtype = dtype, .offset = offset}));
   }
   cases.push_back(make_case({.shape = matrix_of(70, 90), .dtype = dtype, .fill = Fill::special}));
+  for (const Shape& shape : {matrix_of(1, 1), matrix_of(33, 33), matrix_of(192, 192), batch_of(3, 65, 65)}) {
+    for (const int offset : {0, 1})
+      cases.push_back(make_case({.shape = shape, .dtype = dtype, .offset = offset, .in_place = true}));
+  }
   if (is_float(dtype)) {
     cases.push_back(make_case({.shape = matrix_of(48, 80), .dtype = dtype, .fill = Fill::nan_at_last}));
   }
