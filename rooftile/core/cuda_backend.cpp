@@ -30,7 +30,7 @@ struct Outcome {
 };
 
 Status status_of(const Outcome& outcome, std::string_view what,
-                 std::source_location where = std::source_location::current()) {
+                 SourceLocation where = SourceLocation::current()) {
   if (outcome.ok()) return {};
   std::string text(what);
   // A broken context answers every call with the error that broke it.

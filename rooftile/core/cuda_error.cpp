@@ -45,7 +45,7 @@ std::string_view advice(cudaError_t error) {
 
 }  // namespace
 
-Status cuda_error_status(int code, std::string_view what, std::source_location where) {
+Status cuda_error_status(int code, std::string_view what, SourceLocation where) {
   const auto error = static_cast<cudaError_t>(code);
   std::string text(what);
   text += std::string(": ") + cudaGetErrorName(error) + " (" + cudaGetErrorString(error) + ")";

@@ -34,6 +34,14 @@ enum class StatusCode : std::uint8_t {
 struct SourceLocation {
   const char* file = "";
   unsigned line = 0;
+  constexpr SourceLocation() = default;
+  constexpr SourceLocation(const char* file_name, unsigned line_number)
+      : file(file_name), line(line_number) {}
+  // Of a std::source_location, which device code has.
+  template <class Location>
+  requires requires(const Location& location) { location.file_name(); }
+  constexpr SourceLocation(const Location& location)  // NOLINT(google-explicit-constructor)
+      : file(location.file_name()), line(location.line()) {}
   static constexpr SourceLocation current(const char* file = __builtin_FILE(),
                                           unsigned line = __builtin_LINE()) {
     return {file, line};

@@ -1,7 +1,6 @@
 // From a CUDA runtime error to a Status. No CUDA headers here; compiled only with CUDA.
 #pragma once
 
-#include <source_location>
 #include <string_view>
 
 #include "rooftile/core/status.h"
@@ -12,6 +11,6 @@ namespace rooftile::detail {
 // (text)". Out of memory, no usable driver or device, and the rest (device_error) have codes of their own.
 // Leaves the runtime's last-error state alone.
 [[nodiscard]] Status cuda_error_status(int code, std::string_view what,
-                                       std::source_location where = std::source_location::current());
+                                       SourceLocation where = SourceLocation::current());
 
 }  // namespace rooftile::detail
