@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "rooftile/core/operator.h"
@@ -22,7 +23,7 @@ TEST(AccessNeighborsTest, NamesTheThreadsOfAWarp) {
   for (const Device device : {kCpu, kSim}) {
     Result<Context> context = Context::create(device);
     ASSERT_TRUE(context.ok()) << context.status().message();
-    std::vector<float> seen(512 * 32, -1.0f);
+    std::vector<float> seen(std::size_t{512} * 32, -1.0f);
     const Status status =
         run(access_neighbors_operator(), *context,
             ArgsRef::of(AccessNeighborsArgs{

@@ -178,11 +178,12 @@ TEST_P(TransposeTest, ServesMisalignedRowsBackwardsAndWithGaps) {
   EXPECT_GE(check_all_rungs<std::uint8_t>(150 * 143, {Extents{150, 140}, Extents{-143, 1}, 149 * 143 + 3},
                                           140 * 151 + 2, {Extents{140, 150}, Extents{151, 1}, 2}),
             least);
-  EXPECT_GE(check_all_rungs<std::uint8_t>(150 * 141, {Extents{150, 141}, Extents{-141, 1}, 149 * 141},
-                                          141 * 150, contiguous(Extents{141, 150})),
-            least);
+  EXPECT_GE(
+      check_all_rungs<std::uint8_t>(150 * 141, {Extents{150, 141}, Extents{-141, 1}, std::int64_t{149} * 141},
+                                    141 * 150, contiguous(Extents{141, 150})),
+      least);
   EXPECT_GE(check_all_rungs<std::uint16_t>(131 * 77 + 1, {Extents{131, 77}, Extents{77, 1}, 1}, 77 * 133,
-                                           {Extents{77, 131}, Extents{-133, 1}, 76 * 133}),
+                                           {Extents{77, 131}, Extents{-133, 1}, std::int64_t{76} * 133}),
             least);
   EXPECT_GE(check_all_rungs<double>(67 * 69 + 1, {Extents{67, 65}, Extents{-69, 1}, 66 * 69 + 1}, 65 * 67 + 1,
                                     {Extents{65, 67}, Extents{67, 1}, 1}),
