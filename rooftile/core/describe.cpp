@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "rooftile/core/overlap.h"
+
 namespace rooftile::detail {
 namespace {
 

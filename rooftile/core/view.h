@@ -271,15 +271,4 @@ template <ElementRange Range>
 // its element. `name` is the slot's name in the message.
 [[nodiscard]] Status check_view(const ConstTensorView& view, std::string_view name);
 
-// The bytes [first, last) that a view touches, relative to data;
-// {0, 0} for an empty one. Precondition: check_view is ok.
-struct ByteRange {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-};
-[[nodiscard]] ByteRange byte_range(const ConstTensorView& view);
-
-// Whether two views share a byte. Conservative for strided views (compares their ranges).
-[[nodiscard]] bool overlaps(const ConstTensorView& a, const ConstTensorView& b);
-
 }  // namespace rooftile
