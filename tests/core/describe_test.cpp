@@ -123,6 +123,14 @@ TEST_F(Described, OutputsOverlapNothingButWhatTheyMayAlias) {
   EXPECT_EQ(rule(), "state must not overlap x");
 }
 
+TEST_F(Described, OutputsMayInterleaveWithInputs) {
+  args_.x = view(0, 4, 2);
+  args_.y = view(1, 4, 2);
+  EXPECT_EQ(rule(), "");
+  args_.y = view(2, 4, 2);
+  EXPECT_EQ(rule(), "y must be x itself, with its shape and strides, or not overlap it");
+}
+
 TEST_F(Described, Parameters) {
   args_.alpha = 1.5f;
   EXPECT_EQ(rule(), "alpha is 1.5: use a number from 0 to 1");
