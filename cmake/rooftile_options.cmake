@@ -1,5 +1,13 @@
 # Options, and the flags that every target of this project is compiled with.
-set(ROOFTILE_CUDA AUTO CACHE STRING "Build the GPU targets: AUTO (when a CUDA toolkit is found), ON, OFF")
+#
+# A project that includes this one keeps its own flags, and CUDA out of its build unless it has enabled the language.
+set(rooftile_cuda_default AUTO)
+get_property(rooftile_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+if(NOT PROJECT_IS_TOP_LEVEL AND NOT CUDA IN_LIST rooftile_languages)
+  set(rooftile_cuda_default OFF)
+endif()
+set(ROOFTILE_CUDA ${rooftile_cuda_default} CACHE STRING
+    "Build the GPU targets: AUTO (when a CUDA toolkit is found), ON, OFF")
 set_property(CACHE ROOFTILE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(ROOFTILE_CUDA_ARCHS "90a-real;80-virtual" CACHE STRING
     "Architectures of portable kernels, as CMAKE_CUDA_ARCHITECTURES writes them")
@@ -40,16 +48,19 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-endif()
 
-# 2 is nvcc's and the project's level; debug information doubles the build time on two cores and is left to asan.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# Shared libraries that a machine lacks may lie beside the program.
-set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
-# One run path for both: CMake pads a build path with empty entries, which mean the current directory.
-set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+  # 2 is nvcc's and the project's level; debug information doubles the build time on two cores and is left to asan.
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
+  # Shared libraries that a machine lacks may lie beside the program.
+  set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
+  # One run path for both: CMake pads a build path with empty entries, which mean the current directory.
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+endif()
+# For shared libraries that take the archive in; for our targets alone.
+if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 
 # CMake 3.25 knows no C++20 for CUDA: it emits no flag, and nvcc compiles C++17. CXX_STANDARD counts for CUDA sources,
 # too, so both languages get the flag as an option (and core/status.h asserts it).
