@@ -1,4 +1,4 @@
-#include "rooftile/ops/reduce/reduce_rows.h"
+#include "rooftile/ops/reduce/reduce_functor.h"
 
 namespace rooftile::ROOFTILE_TARGET {
 namespace {

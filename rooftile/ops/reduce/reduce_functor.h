@@ -18,36 +18,42 @@
 // The order in which elements meet is fixed by n and the device: the same bits on every run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-#include "rooftile/device/types.h"
+#include "rooftile/core/device.h"
+#include "rooftile/core/status.h"
+#include "rooftile/core/stream.h"
+#include "rooftile/core/workspace.h"
 #include "rooftile/device/vec.h"
+#include "rooftile/ops/reduce/reduce_output.h"
+#include "rooftile/ops/reduce/reduce_plan.h"
+#include "rooftile/ops/reduce/reduce_rows.h"
 
 namespace rooftile::ROOFTILE_TARGET {
 
-struct ReduceOutput {
-  void* data = nullptr;
-  DType dtype = DType::f32;
-  bool mean = false;
-  std::int64_t count = 1;  // elements that meet in one output
-};
-
-namespace reduce_rungs {
-
-// A whole vector through a reduction that takes single elements alone.
-template <class Reduction, int kCount>
-__device__ __forceinline__ typename Reduction::Acc take_vec(const Reduction& reduction,
-                                                            typename Reduction::Acc acc,
-                                                            const Vec<typename Reduction::In, kCount>& x,
-                                                            std::int64_t index) {
-  if constexpr (requires { reduction.take(acc, x, index); }) {
-    return reduction.take(acc, x, index);
-  } else {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) acc = reduction.take(acc, x[i], index + i);
-    return acc;
-  }
+// The workspace of reduce_with.
+inline WorkspaceSpec reduce_with_workspace(const DeviceProperties& device) {
+  const auto blocks = static_cast<std::size_t>(device.multiprocessors) * reduce_plan::kResidentBlocks;
+  return {.bytes = blocks * reduce_plan::kAccumulatorBytes, .zeroed_bytes = sizeof(std::uint32_t)};
 }
 
-}  // namespace reduce_rungs
+// n contiguous elements by a reduction of one's own: one launch, no allocation, no
+// synchronisation. `g_in` is aligned to its element; out.data does not overlap it.
+template <class Reduction>
+[[nodiscard]] Status reduce_with(const Reduction& reduction, StreamRef stream, const DeviceProperties& device,
+                                 const typename Reduction::In* g_in, std::int64_t n, ReduceOutput out,
+                                 const Workspace& workspace) {
+  if (n < 0) return invalid_argument("reduce_with: n is negative");
+  if (!workspace.covers(reduce_with_workspace(device))) {
+    return invalid_argument("reduce_with: the workspace is smaller than reduce_with_workspace() asks for");
+  }
+  out.count = n;
+  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(*g_in));
+  const reduce_plan::RowSplit split = reduce_plan::split_row(1, bytes, device);
+  const reduce_plan::Cut cut{.shape = {.reduced = n}, .blocks = split.parts, .loads = split.loads};
+  return reduce_rungs::launch_reduce_rows<LoadPolicy::no_allocate>(reduction, stream, cut, g_in, out,
+                                                                   workspace);
+}
+
 }  // namespace rooftile::ROOFTILE_TARGET

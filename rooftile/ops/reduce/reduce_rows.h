@@ -1,12 +1,12 @@
 // Rows of contiguous elements, each reduced by one or several blocks; the last block of a row finishes it.
-// Kernel machinery behind reduce_with() and the grid-wide rungs.
+// Kernel machinery behind reduce_with() (reduce_functor.h) and the grid-wide rungs.
 #pragma once
 
 #include "rooftile/core/workspace.h"
 #include "rooftile/device/block.h"
 #include "rooftile/device/last_block.h"
 #include "rooftile/device/launch.h"
-#include "rooftile/ops/reduce/reduce_functor.h"
+#include "rooftile/ops/reduce/reduce_output.h"
 #include "rooftile/ops/reduce/reduce_plan.h"
 
 namespace rooftile::ROOFTILE_TARGET {
@@ -157,29 +157,5 @@ Status launch_reduce_rows(const Reduction& reduction, StreamRef stream, const re
 }
 
 }  // namespace reduce_rungs
-
-// The workspace of reduce_with.
-inline WorkspaceSpec reduce_with_workspace(const DeviceProperties& device) {
-  const auto blocks = static_cast<std::size_t>(device.multiprocessors) * reduce_plan::kResidentBlocks;
-  return {.bytes = blocks * reduce_plan::kAccumulatorBytes, .zeroed_bytes = sizeof(std::uint32_t)};
-}
-
-// n contiguous elements by a reduction of one's own (reduce_functor.h): one launch, no allocation, no
-// synchronisation. `g_in` is aligned to its element; out.data does not overlap it.
-template <class Reduction>
-[[nodiscard]] Status reduce_with(const Reduction& reduction, StreamRef stream, const DeviceProperties& device,
-                                 const typename Reduction::In* g_in, std::int64_t n, ReduceOutput out,
-                                 const Workspace& workspace) {
-  if (n < 0) return invalid_argument("reduce_with: n is negative");
-  if (!workspace.covers(reduce_with_workspace(device))) {
-    return invalid_argument("reduce_with: the workspace is smaller than reduce_with_workspace() asks for");
-  }
-  out.count = n;
-  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(*g_in));
-  const reduce_plan::RowSplit split = reduce_plan::split_row(1, bytes, device);
-  const reduce_plan::Cut cut{.shape = {.reduced = n}, .blocks = split.parts, .loads = split.loads};
-  return reduce_rungs::launch_reduce_rows<LoadPolicy::no_allocate>(reduction, stream, cut, g_in, out,
-                                                                   workspace);
-}
 
 }  // namespace rooftile::ROOFTILE_TARGET

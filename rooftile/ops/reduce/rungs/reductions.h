@@ -19,7 +19,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "rooftile/ops/reduce/reduce_functor.h"
+#include "rooftile/ops/reduce/reduce_output.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 
