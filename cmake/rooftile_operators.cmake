@@ -239,14 +239,22 @@ function(rooftile_add_operator_objects target)
   endforeach()
 endfunction()
 
-# What the lab needs of every operator: its cases, its kernels for the simulated SM, plain and checked.
+# The kernels of these operators for the simulated SM.
+function(rooftile_add_operator_sim_objects)
+  foreach(op IN LISTS ARGN)
+    if(op IN_LIST rooftile_operators)
+      rooftile_add_sim_objects(rooftile_op_${op}_sim ${${op}_rungs})
+    endif()
+  endforeach()
+endfunction()
+
+# What the lab needs of every operator: its cases, and its kernels for the checked simulated SM.
 function(rooftile_add_operator_lab_objects)
   foreach(op IN LISTS ARGN)
     add_library(rooftile_op_${op}_lab OBJECT ${${op}_lab})
     rooftile_configure_target(rooftile_op_${op}_lab)
     target_link_libraries(rooftile_op_${op}_lab PRIVATE rooftile)
     if(op IN_LIST rooftile_operators)
-      rooftile_add_sim_objects(rooftile_op_${op}_sim ${${op}_rungs})
       rooftile_add_checked_object(rooftile_op_${op}_checked ${${op}_rungs})
     endif()
   endforeach()

@@ -1,7 +1,4 @@
-# Simulator, lab, cases, peers, and the program.
-# Static: one library less to carry to another machine.
-set(Boost_USE_STATIC_LIBS ON)
-find_package(Boost 1.71 CONFIG REQUIRED COMPONENTS context)
+# The checked simulator, lab, cases, peers, and the program.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -15,11 +12,10 @@ if(NOT ROOFTILE_BACKTRACE OR NOT ROOFTILE_HAS_BACKTRACE_H)
                       "-DROOFTILE_BACKTRACE=.../libbacktrace.a and -DCMAKE_CXX_FLAGS=-I...")
 endif()
 
-file(GLOB sim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/sim/*.cpp
-                                        ${PROJECT_SOURCE_DIR}/rooftile/sim/checked/*.cpp)
-rooftile_add_library(rooftile_sim ${sim_sources})
-target_link_libraries(rooftile_sim PUBLIC rooftile PRIVATE Boost::context Threads::Threads ${ROOFTILE_BACKTRACE})
-target_compile_options(rooftile_sim PRIVATE -UNDEBUG)
+file(GLOB sim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/sim/checked/*.cpp)
+rooftile_add_library(rooftile_sim_checked ${sim_sources})
+target_link_libraries(rooftile_sim_checked PUBLIC rooftile_sim PRIVATE ${ROOFTILE_BACKTRACE})
+target_compile_options(rooftile_sim_checked PRIVATE -UNDEBUG)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/sim/checked/source_lines.cpp PROPERTIES
   COMPILE_DEFINITIONS "ROOFTILE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
 
@@ -27,6 +23,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/sim/checked/source_li
 rooftile_add_library(rooftile_lessons ${rooftile_generated}/register_all_lessons.cpp)
 target_link_libraries(rooftile_lessons PUBLIC rooftile)
 rooftile_add_operator_objects(rooftile_lessons ${rooftile_lessons})
+rooftile_add_operator_sim_objects(${rooftile_lessons})
 rooftile_add_operator_lab_objects(${rooftile_library_operators} ${rooftile_lessons})
 
 # The commit and the digests change without any source of ours changing, so this runs in every build; the files
@@ -61,7 +58,7 @@ rooftile_link_objects(rooftile_lab rooftile_lab_reports rooftile_lab_cuda roofti
 # precompiled.
 set(rooftile_pch_options "$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-Wno-array-bounds;-Wno-stringop-overread;-Wno-restrict>")
 foreach(target IN ITEMS rooftile_lab rooftile_lab_reports)
-  target_link_libraries(${target} PUBLIC rooftile rooftile_sim fmt::fmt
+  target_link_libraries(${target} PUBLIC rooftile rooftile_sim_checked fmt::fmt
                         PRIVATE nlohmann_json::nlohmann_json TBB::tbb ${CMAKE_DL_LIBS})
   target_include_directories(${target} PRIVATE ${build_info_dir})
   # Two thirds of the lab's compile time were spent on these two headers, again and again.
@@ -97,8 +94,8 @@ target_precompile_headers(rooftile_cli PRIVATE <CLI/CLI.hpp> <fmt/format.h> <nlo
 target_compile_options(rooftile_cli PRIVATE -O1 ${rooftile_pch_options})
 rooftile_link_simulated_operators(rooftile_cli)
 rooftile_link_checked_operators(rooftile_cli)
-target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim rooftile fmt::fmt CLI11::CLI11
-                      nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim_checked rooftile fmt::fmt
+                      CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 install(TARGETS rooftile_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # Vendors are opponents only: a plugin each, so that the program starts where their libraries are absent.
