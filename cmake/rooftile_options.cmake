@@ -17,6 +17,7 @@ set(ROOFTILE_DESCRIBED "" CACHE STRING
     "Operators that are described without their kernels where they are not built (all, or a list): for list and show")
 option(ROOFTILE_BUILD_PROGRAM "Build the simulator, the lab and the program" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_BUILD_SIM "Build rooftile::sim: the simulated SM for programs of one's own" ${ROOFTILE_BUILD_PROGRAM})
+option(ROOFTILE_INSTALL "Make rules that install what is built" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_SLOW_TESTS "Also the tests that build whole projects of their own" ON)
 option(ROOFTILE_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})

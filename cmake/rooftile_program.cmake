@@ -96,9 +96,9 @@ rooftile_link_simulated_operators(rooftile_cli)
 rooftile_link_checked_operators(rooftile_cli)
 target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim_checked rooftile fmt::fmt
                       CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
-install(TARGETS rooftile_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # Vendors are opponents only: a plugin each, so that the program starts where their libraries are absent.
+set(rooftile_plugins)
 if(ROOFTILE_WITH_CUDA)
   foreach(vendor IN LISTS rooftile_peer_vendors)
     if(NOT rooftile_peer_operators_${vendor})
@@ -121,6 +121,6 @@ if(ROOFTILE_WITH_CUDA)
       CUDA_VISIBILITY_PRESET hidden CUDA_ARCHITECTURES "${vendor_archs}")
     target_link_options(${plugin} PRIVATE -Wl,--exclude-libs,ALL)
     add_dependencies(rooftile_cli ${plugin})
-    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR})
+    list(APPEND rooftile_plugins ${plugin})
   endforeach()
 endif()
