@@ -63,7 +63,7 @@ int report(int code, const std::string& line) {
   return code;
 }
 
-int report(const Status& status) { return report(code_of(status), status.message()); }
+int report(const Status& status) { return report(code_of(status), status.sentence()); }
 
 const std::vector<lab::PeerLibrary>& Session::peers() {
   if (!peers_) peers_ = lab::load_peers(registry);
@@ -131,7 +131,7 @@ Result<Device> usable_device(const std::string& text) {
   if (device.kind != DeviceKind::cuda) return device;
   if (const Status gpu = cuda_availability(); !gpu.ok()) {
     return unavailable(fmt::format("--device {} is not usable here: {}; --device cpu and --device sim are",
-                                   text, gpu.message()));
+                                   text, gpu.sentence()));
   }
   if (device.index >= cuda_device_count()) {
     return unavailable(fmt::format("--device {} is not here: this machine has {} usable GPU{}, from cuda:0",

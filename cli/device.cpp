@@ -16,7 +16,7 @@ namespace {
 Result<lab::DeviceReport> look(Session& session, bool remeasure) {
   lab::DeviceReport found;
   lab::Progress progress;
-  found.cuda_reason = cuda_availability().ok() ? "" : cuda_availability().message();
+  found.cuda_reason = cuda_availability().ok() ? "" : cuda_availability().sentence();
   std::vector<Device> devices;
   for (int i = 0; i < cuda_device_count(); ++i) devices.push_back(cuda_device(i));
   devices.insert(devices.end(), {kCpu, kSim});

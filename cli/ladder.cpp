@@ -68,7 +68,7 @@ struct GivenRecords {
 Result<std::string> read_record(const std::string& path, const std::string& op) {
   ROOFTILE_TRY_ASSIGN(std::string text, read_text(path));
   if (const Status status = lab::check_ladder_record(text, op); !status.ok()) {
-    return io_error(fmt::format("{}: {}", path, status.message()));
+    return io_error(fmt::format("{}: {}", path, status.sentence()));
   }
   return text;
 }
@@ -104,7 +104,7 @@ int run(Session& session, const LadderCommand& call) {
   if (!given->peers.empty()) {
     const Result<int> added = lab::add_peer_rows(*ladder, given->peers);
     if (!added.ok())
-      return report(kWrongCall, fmt::format("{}: {}", call.peer_json, added.status().message()));
+      return report(kWrongCall, fmt::format("{}: {}", call.peer_json, added.status().sentence()));
   }
   if (call.json != "-")
     fmt::print("{}", lab::ladder_table(*ladder, lab::stdout_width(), lab::stdout_has_colour()));

@@ -128,7 +128,7 @@ Result<Outcome> watch(const Session& session, const std::vector<Job>& jobs, lab:
     if (!not_served && outcome.profiles.empty()) return profile.status();
     if (!not_served && outcome.failure.ok()) outcome.failure = profile.status();
     if (first_skip.ok()) first_skip = profile.status();
-    outcome.skipped.push_back({job.op->name, job.rung, profile.status().message()});
+    outcome.skipped.push_back({job.op->name, job.rung, profile.status().sentence()});
   }
   if (outcome.profiles.empty()) return first_skip;
   return outcome;
@@ -151,7 +151,7 @@ Result<Outcome> profile(const Session& session, const ProfileCommand& call) {
   }
   ROOFTILE_TRY_ASSIGN(const std::string text, read_text(call.recorded));
   const Result<lab::ProfileRecord> record = lab::parse_profiles(text);
-  if (!record.ok()) return io_error(fmt::format("{}: {}", call.recorded, record.status().message()));
+  if (!record.ok()) return io_error(fmt::format("{}: {}", call.recorded, record.status().sentence()));
   ROOFTILE_TRY_ASSIGN(const std::vector<Job> jobs,
                       recorded_jobs(wanted, *record, options.launch.request, call.recorded));
   ROOFTILE_TRY_ASSIGN(Outcome outcome, watch(session, jobs, std::move(options)));

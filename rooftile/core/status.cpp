@@ -42,10 +42,11 @@ std::string_view to_string(StatusCode code) {
   return "unknown status";
 }
 
-const Status::Detail* Status::out_of_memory() {
-  // Made before any call can fail, and never released: its first owner is this function.
+Status Status::host_out_of_memory() noexcept {
+  // Never released: its first owner is this function.
   static const Detail detail{StatusCode::out_of_memory, "", "out of memory", "", {}};
-  return &detail;
+  retain(&detail);
+  return Status(&detail);
 }
 
 void Status::retain(const Detail* detail) { detail->owners.fetch_add(1, std::memory_order_relaxed); }
@@ -56,9 +57,7 @@ void Status::release(const Detail* detail) {
 Status Status::error(StatusCode code, std::string rule, SourceLocation where) {
   const auto* detail = new (std::nothrow)
       Detail{code == StatusCode::ok ? StatusCode::internal : code, "", std::move(rule), "", where};
-  if (detail != nullptr) return Status(detail);
-  retain(out_of_memory());
-  return Status(out_of_memory());
+  return detail != nullptr ? Status(detail) : host_out_of_memory();
 }
 
 StatusCode Status::code() const { return ok() ? StatusCode::ok : detail_->code; }
@@ -69,30 +68,38 @@ SourceLocation Status::where() const { return ok() ? SourceLocation{} : detail_-
 
 Status Status::with_operator(std::string_view name) const {
   if (ok() || !detail_->operator_name.empty()) return *this;
-  return with(name, detail_->shapes);
+  return with(name, detail_->shapes, detail_->where);
 }
 
 Status Status::with_shapes(std::string_view shapes) const {
   if (ok() || !detail_->shapes.empty()) return *this;
-  return with(detail_->operator_name, shapes);
+  return with(detail_->operator_name, shapes, detail_->where);
 }
 
-Status Status::with(std::string_view operator_name, std::string_view shapes) const {
+Status Status::with_caller(SourceLocation caller) const {
+  return ok() ? *this : with(detail_->operator_name, detail_->shapes, caller);
+}
+
+Status Status::with(std::string_view operator_name, std::string_view shapes, SourceLocation where) const {
   try {
-    return Status(new Detail{detail_->code, std::string(operator_name), detail_->rule, std::string(shapes),
-                             detail_->where});
+    return Status(
+        new Detail{detail_->code, std::string(operator_name), detail_->rule, std::string(shapes), where});
   } catch (const std::bad_alloc&) {
     return *this;
   }
 }
 
-std::string Status::message() const {
+std::string Status::sentence() const {
   if (ok()) return "ok";
   std::string text;
   if (!detail_->operator_name.empty()) text += detail_->operator_name + ": ";
   text += detail_->rule;
   if (!detail_->shapes.empty()) text += " (" + detail_->shapes + ")";
   return text;
+}
+
+std::string Status::message() const {
+  return ok() ? sentence() : sentence() + " [" + std::string(to_string(code())) + "]";
 }
 
 Status invalid_argument(std::string rule, SourceLocation where) {

@@ -1,11 +1,11 @@
 // Status and Result: how every Rooftile call reports what went wrong.
 //
-// Nothing in the library throws, exits or prints. A Status that is not ok carries the operator, the rule that
-// was broken (with how to mend it), the shapes and dtypes of the call, and where in the source it was
-// decided. Where the host's memory does not suffice for that, it says so and no more. Thread safety: a Status is an
-// immutable value; copies share their detail.
+// No call throws, exits or prints. A Status that is not ok carries its code, the operator, the rule that was broken (with
+// how to mend it), the shapes and dtypes of the call, and the line of the call. Where the host's memory does not suffice
+// for that, it says so and no more. Thread safety: a Status is an immutable value; copies share their detail.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -65,6 +65,8 @@ class [[nodiscard]] Status {
 
   // `rule` says what was broken and how to mend it, in one line without a full stop.
   static Status error(StatusCode code, std::string rule, SourceLocation where = SourceLocation::current());
+  // The host has no memory left, not even for text. Allocates nothing.
+  static Status host_out_of_memory() noexcept;
 
   [[nodiscard]] bool ok() const { return detail_ == nullptr; }
   explicit operator bool() const { return ok(); }
@@ -72,21 +74,26 @@ class [[nodiscard]] Status {
   [[nodiscard]] const std::string& operator_name() const;
   [[nodiscard]] const std::string& rule() const;
   [[nodiscard]] const std::string& shapes() const;
+  // The caller's line, of an operator's call; otherwise the line that decided.
   [[nodiscard]] SourceLocation where() const;
 
   // The same error, with its operator or its shapes filled in where they are still empty.
   [[nodiscard]] Status with_operator(std::string_view name) const;
   [[nodiscard]] Status with_shapes(std::string_view shapes) const;
+  // The same error of a call from this line.
+  [[nodiscard]] Status with_caller(SourceLocation caller) const;
 
-  // One line: "reduce: out must hold one element (in f32[8], out f32[2])". No source location: see where().
+  // One line: "reduce: out must hold one element (in f32[8], out f32[2])".
+  [[nodiscard]] std::string sentence() const;
+  // The sentence and its code: "... [invalid argument]".
   [[nodiscard]] std::string message() const;
 
  private:
   // Counted by hand: <memory> is a fifth of what this header costs to compile, and every unit includes it.
   struct Detail;
   explicit Status(const Detail* detail) : detail_(detail) {}
-  [[nodiscard]] Status with(std::string_view operator_name, std::string_view shapes) const;
-  static const Detail* out_of_memory();
+  [[nodiscard]] Status with(std::string_view operator_name, std::string_view shapes,
+                            SourceLocation where) const;
   static void retain(const Detail* detail);
   static void release(const Detail* detail);
   const Detail* detail_ = nullptr;
@@ -108,8 +115,10 @@ auto operator<<(Stream& stream, const Status& status) -> decltype(stream << stat
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Status status)                          // NOLINT(google-explicit-constructor)
+  Result(T&& value) : value_(std::move(value)) {}             // NOLINT(google-explicit-constructor)
+  Result(const T& value) requires std::copy_constructible<T>  // NOLINT(google-explicit-constructor)
+      : value_(value) {}
+  Result(Status status)  // NOLINT(google-explicit-constructor)
       : status_(status.ok() ? internal_error("a Result was built from an ok Status without a value")
                             : std::move(status)) {}
 
@@ -139,16 +148,19 @@ class [[nodiscard]] Result {
 #define ROOFTILE_CONCAT_(a, b) a##b
 #define ROOFTILE_CONCAT(a, b) ROOFTILE_CONCAT_(a, b)
 
-// Returns the Status from the enclosing function unless it is ok.
-#define ROOFTILE_TRY(expression)                                                                             \
-  do {                                                                                                       \
-    if (::rooftile::Status rooftile_status_ = (expression); !rooftile_status_.ok()) return rooftile_status_; \
+// Returns the Status from the enclosing function unless it is ok. The names are new in each use, so that one may stand
+// within another's expression.
+#define ROOFTILE_TRY(...) ROOFTILE_TRY_(ROOFTILE_CONCAT(rooftile_status_, __COUNTER__), __VA_ARGS__)
+#define ROOFTILE_TRY_(status, ...)                                              \
+  do {                                                                          \
+    if (::rooftile::Status status = (__VA_ARGS__); !status.ok()) return status; \
   } while (false)
 
-// ROOFTILE_TRY_ASSIGN(auto x, make_x()): the value into x, or the Status returned.
-#define ROOFTILE_TRY_ASSIGN(target, expression) \
-  ROOFTILE_TRY_ASSIGN_(target, expression, ROOFTILE_CONCAT(rooftile_result_, __LINE__))
-#define ROOFTILE_TRY_ASSIGN_(target, expression, result) \
-  auto result = (expression);                            \
-  if (!result.ok()) return result.status();              \
+// ROOFTILE_TRY_ASSIGN(auto x, make_x()): the value into x, or the Status returned. The expression may have commas; what
+// is declared may not: write auto.
+#define ROOFTILE_TRY_ASSIGN(target, ...) \
+  ROOFTILE_TRY_ASSIGN_(target, ROOFTILE_CONCAT(rooftile_result_, __COUNTER__), __VA_ARGS__)
+#define ROOFTILE_TRY_ASSIGN_(target, result, ...) \
+  auto result = (__VA_ARGS__);                    \
+  if (!result.ok()) return result.status();       \
   target = std::move(result).value()

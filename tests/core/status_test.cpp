@@ -26,7 +26,24 @@ TEST(Status, MessageCarriesOperatorRuleAndShapes) {
   EXPECT_EQ(status.operator_name(), "reduce");
   EXPECT_EQ(status.rule(), "out must hold one element");
   EXPECT_EQ(status.shapes(), "in f32[8], out f32[2]");
-  EXPECT_EQ(status.message(), "reduce: out must hold one element (in f32[8], out f32[2])");
+  EXPECT_EQ(status.sentence(), "reduce: out must hold one element (in f32[8], out f32[2])");
+  EXPECT_EQ(status.message(), status.sentence() + " [invalid argument]");
+}
+
+TEST(Status, TheCallersLineReplacesOurs) {
+  const auto line = static_cast<unsigned>(__LINE__) + 1;
+  const Status status = internal_error("here").with_caller(SourceLocation::current());
+  EXPECT_EQ(status.where().line, line);
+  EXPECT_TRUE(Status().with_caller(SourceLocation::current()).ok());
+}
+
+TEST(Status, OutOfMemoryNeedsNone) {
+  const Status status = Status::host_out_of_memory();
+  EXPECT_EQ(status.code(), StatusCode::out_of_memory);
+  EXPECT_EQ(status.rule(), "out of memory");
+  Status copy = status;
+  copy = Status::host_out_of_memory();
+  EXPECT_EQ(copy.code(), StatusCode::out_of_memory);
 }
 
 TEST(Status, TheFirstOperatorAndShapesStay) {
@@ -43,8 +60,8 @@ TEST(Status, CopiesAreIndependentValues) {
   EXPECT_EQ(named.operator_name(), "softmax");
   Status assigned = named;
   assigned = plain;
-  EXPECT_EQ(assigned.message(), "gone");
-  EXPECT_EQ(named.message(), "softmax: gone");
+  EXPECT_EQ(assigned.sentence(), "gone");
+  EXPECT_EQ(named.message(), "softmax: gone [i/o error]");
 }
 
 TEST(Status, KnowsWhereItWasDecided) {
@@ -87,7 +104,7 @@ TEST(Status, IsTrueWhereItIsOkAndPrints) {
   EXPECT_FALSE(status);
   std::ostringstream text;
   text << status;
-  EXPECT_EQ(text.str(), "scale: no");
+  EXPECT_EQ(text.str(), "scale: no [invalid argument]");
 }
 
 TEST(Status, CopiesShareAndMovesEmpty) {

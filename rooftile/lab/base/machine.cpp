@@ -61,7 +61,7 @@ Machine describe_machine(Device device) {
   machine.os = operating_system();
   machine.gpu = "none";
   if (const Status gpu = cuda_availability(); !gpu.ok()) {
-    machine.gpu_reason = gpu.message();
+    machine.gpu_reason = gpu.sentence();
   } else {
     const Device which = device.kind == DeviceKind::cuda ? device : cuda_device(0);
     if (const auto properties = device_properties(which); properties.ok()) {

@@ -56,7 +56,7 @@ std::vector<PeerLibrary> load_peers(Registry& registry) {
   std::vector<PeerLibrary> libraries;
   for (const std::string& path : plugin_paths()) {
     libraries.push_back(
-        {fs::path(path).filename().string(), gpu.ok() ? load(path, registry) : gpu.message()});
+        {fs::path(path).filename().string(), gpu.ok() ? load(path, registry) : gpu.sentence()});
   }
   return libraries;
 }

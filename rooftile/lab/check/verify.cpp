@@ -210,7 +210,7 @@ class Verifier {
   Status setup_failed(const OperatorDescriptor& op, const Case& c, Device device, const Status& status) {
     if (options_.single) return status;
     const bool skip = status.code() == StatusCode::out_of_memory;
-    add(result_for(op, "*", c, device, skip ? CheckStatus::skipped : CheckStatus::failed, status.message()));
+    add(result_for(op, "*", c, device, skip ? CheckStatus::skipped : CheckStatus::failed, status.sentence()));
     return {};
   }
 
@@ -297,10 +297,10 @@ CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem) 
     // Too little memory says nothing about the candidate; every other error does.
     const bool skip = findings.status().code() == StatusCode::out_of_memory;
     result.status = skip ? CheckStatus::skipped : CheckStatus::failed;
-    result.reason = findings.status().message();
+    result.reason = findings.status().sentence();
   }
   // Whoever comes next cannot be judged on spoiled inputs: it would be blamed for this one's damage.
-  if (!restored.ok()) result.reason += "; and the inputs could not be restored: " + restored.message();
+  if (!restored.ok()) result.reason += "; and the inputs could not be restored: " + restored.sentence();
   return result;
 }
 

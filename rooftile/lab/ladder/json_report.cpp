@@ -195,7 +195,7 @@ Json skipped_json(const std::vector<CheckResult>& skips) {
 
 std::string why_not(const RungRow& rung, Device device) {
   const Result<const DeviceProperties*> properties = device_properties(device);
-  return properties.ok() ? unavailable_reason(rung, **properties) : properties.status().message();
+  return properties.ok() ? unavailable_reason(rung, **properties) : properties.status().sentence();
 }
 
 }  // namespace
@@ -208,7 +208,7 @@ Availability availability(const RungRow& rung) {
     return result;
   }
   const Status gpu = cuda_availability();
-  const std::string cuda = gpu.ok() ? why_not(rung, cuda_device(0)) : gpu.message();
+  const std::string cuda = gpu.ok() ? why_not(rung, cuda_device(0)) : gpu.sentence();
   const std::string sim = why_not(rung, kSim);
   result.cuda = cuda.empty();
   result.sim = sim.empty();

@@ -58,7 +58,7 @@ void watch_entry(LadderEntry& entry, DeviceProblem& problem) {
   if (!row.verified || !entry.candidate.checked) return;
   const Result<WatchedRun> run = watch_candidate(entry.candidate, problem, {.metrics = true});
   if (!run.ok()) {
-    row.reason = run.status().message();
+    row.reason = run.status().sentence();
     return;
   }
   row.accesses = summarize(run->report);

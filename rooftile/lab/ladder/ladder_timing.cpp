@@ -72,7 +72,7 @@ void compare_with_peer(std::vector<LadderEntry>& entries, const std::vector<Time
     const Result<Duel> duel = compare_launches(problem.stream(), problem.properties(), launches[entry.series],
                                                launches[peer->series], duel_options);
     if (!duel.ok()) {
-      result.notes.push_back(fmt::format("{} was not compared: {}", row.rung, duel.status().message()));
+      result.notes.push_back(fmt::format("{} was not compared: {}", row.rung, duel.status().sentence()));
       continue;
     }
     row.peer = peer->row.rung;
@@ -92,7 +92,7 @@ Result<double> clock_now(StreamRef stream) {
 void note_clock(StreamRef stream, const Result<double>& before, LadderResult& result) {
   const Result<double> after = sm_clock_mhz(stream);
   if (!before.ok() || !after.ok()) {
-    result.notes.push_back("no SM clock: " + (before.ok() ? after : before).status().message());
+    result.notes.push_back("no SM clock: " + (before.ok() ? after : before).status().sentence());
     return;
   }
   const Result<double> rated = rated_sm_clock_mhz(stream.device);
@@ -111,7 +111,7 @@ void add_bound(std::vector<LadderEntry>& entries, const StreamBound& bound,
   std::size_t best = 0;
   for (std::size_t i = 0; i < series.size(); ++i) {
     if (!series[i].status.ok()) {
-      result.notes.push_back("no streaming bound: " + series[i].status.message());
+      result.notes.push_back("no streaming bound: " + series[i].status.sentence());
       return;
     }
     if (summarize(series[i].samples_us).median < summarize(series[best].samples_us).median) best = i;
@@ -149,7 +149,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     Result<Scratch> scratch = problem.make_scratch(entry.candidate.plan.workspace);
     if (!scratch.ok()) {
       entry.row.status = RowStatus::skipped;
-      entry.row.reason = scratch.status().message();
+      entry.row.reason = scratch.status().sentence();
       continue;
     }
     entry.scratch = std::move(*scratch);
@@ -168,7 +168,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
       launches.push_back({[&bound, stream, access] { return bound->launch(stream, access); }});
     }
   } else {
-    result.notes.push_back("no streaming bound: " + bound.status().message());
+    result.notes.push_back("no streaming bound: " + bound.status().sentence());
   }
 
   const bool has_sm_clock = stream.device.kind == DeviceKind::cuda;
@@ -186,7 +186,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
       set_time(entry.row, own, options.timing.mode, bytes, result.flops);
     } else {
       entry.row.status = RowStatus::failed;
-      entry.row.reason = own.status.message();
+      entry.row.reason = own.status.sentence();
     }
   }
   compare_with_peer(entries, launches, problem, options, result);

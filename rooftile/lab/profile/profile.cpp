@@ -120,7 +120,7 @@ Result<Profile> profile(const Registry& registry, const OperatorDescriptor& op, 
   }
   if (const Status status = simulate_beside(profile, registry, op, options); !status.ok()) {
     if (status.code() == StatusCode::check_failed) return status;
-    profile.no_simulation = status.message();
+    profile.no_simulation = status.sentence();
     profile.same_case = false;
   }
   profile.counters = compare_counters(profile.measured.kernels,

@@ -224,7 +224,8 @@ Result<std::vector<RecordedProfile>> read_profiles(const std::string& root) {
     text << std::ifstream(file, std::ios::binary).rdbuf();
     Result<ProfileRecord> read = parse_profiles(text.str());
     if (!read.ok())
-      return io_error(fmt::format("{}: {}", file.lexically_relative(root).string(), read.status().message()));
+      return io_error(
+          fmt::format("{}: {}", file.lexically_relative(root).string(), read.status().sentence()));
     for (RecordedProfile& profile : read->profiles) {
       if (profile.same_case) profiles.push_back(std::move(profile));
     }

@@ -176,7 +176,7 @@ Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& pr
   run.report = session->finish();
   if (launched.code() == StatusCode::unsupported)
     return launched;  // a dtype that the checked build leaves out
-  run.wrong = launched.message();
+  run.wrong = launched.sentence();
   if (launched.ok()) {
     ROOFTILE_TRY_ASSIGN(run.wrong, compare_outputs(problem, run.max_error));
   }

@@ -123,7 +123,7 @@ Result<CachedCeilings> cached_ceilings(Device device, bool remeasure) {
   const Status written =
       error ? io_error(fmt::format("cannot create the folder of '{}': {}", result.path, error.message()))
             : write_file(result.path, ceilings_text(properties->name, driver, result.ceilings));
-  if (!written.ok()) result.problem = "not kept: " + written.message();
+  if (!written.ok()) result.problem = "not kept: " + written.sentence();
   return result;
 }
 

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 1;
-inline constexpr std::string_view kTimingSources = "49a8f002eaeb";
+inline constexpr std::string_view kTimingSources = "ed9537a0f469";
 
 }  // namespace rooftile::lab
