@@ -73,39 +73,4 @@ struct Float8E5M2 {
 [[nodiscard]] double load_as_double(const void* element, DType dtype);
 void store_from_double(void* element, DType dtype, double value);
 
-// The DType of a C++ type: dtype_of<float> == DType::f32.
-template <class T>
-inline constexpr DType dtype_of = [] {
-  static_assert(sizeof(T) == 0, "not an element type");
-  return DType::f32;
-}();
-template <>
-inline constexpr DType dtype_of<double> = DType::f64;
-template <>
-inline constexpr DType dtype_of<float> = DType::f32;
-template <>
-inline constexpr DType dtype_of<Float16> = DType::f16;
-template <>
-inline constexpr DType dtype_of<BFloat16> = DType::bf16;
-template <>
-inline constexpr DType dtype_of<Float8E4M3> = DType::f8e4m3;
-template <>
-inline constexpr DType dtype_of<Float8E5M2> = DType::f8e5m2;
-template <>
-inline constexpr DType dtype_of<std::int8_t> = DType::i8;
-template <>
-inline constexpr DType dtype_of<std::int16_t> = DType::i16;
-template <>
-inline constexpr DType dtype_of<std::int32_t> = DType::i32;
-template <>
-inline constexpr DType dtype_of<std::int64_t> = DType::i64;
-template <>
-inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
-template <>
-inline constexpr DType dtype_of<std::uint16_t> = DType::u16;
-template <>
-inline constexpr DType dtype_of<std::uint32_t> = DType::u32;
-template <>
-inline constexpr DType dtype_of<std::uint64_t> = DType::u64;
-
 }  // namespace rooftile

@@ -1,7 +1,7 @@
 // Which C++ types are elements of a tensor, and with which dtype: what view() deduces.
 //
 // Integers count by size and sign, so that long long has a dtype whichever type std::int64_t is. bool and the character
-// types have none. A type of one's own: specialise ElementType, as Float16 does.
+// types have none. A type of one's own: specialise ElementType, as Float16 does. CUDA's: device/types.h.
 #pragma once
 
 #include <concepts>
@@ -60,5 +60,9 @@ struct ElementType<T> {
                                  : sizeof(T) == 4 ? (std::signed_integral<T> ? DType::i32 : DType::u32)
                                                   : (std::signed_integral<T> ? DType::i64 : DType::u64);
 };
+
+// The dtype of a C++ type, const or not: dtype_of<float> == DType::f32.
+template <Element T>
+inline constexpr DType dtype_of = ElementType<std::remove_cv_t<T>>::dtype;
 
 }  // namespace rooftile

@@ -80,11 +80,54 @@ Extents contiguous_strides(const Extents& shape) {
   return strides;
 }
 
-Status check_view(const ConstTensorView& view, std::string_view name) {
-  const auto error = [&](const std::string& rule) {
-    return invalid_argument(std::string(name) + ": " + rule)
-        .with_shapes(std::string(name) + " " + view.to_string());
-  };
+namespace {
+
+// What is wrong with a view, for text that is made where there is something.
+Status view_error(const ConstTensorView& view, std::string_view name, const std::string& rule) {
+  return invalid_argument(std::string(name) + ": " + rule)
+      .with_shapes(std::string(name) + " " + view.to_string());
+}
+
+}  // namespace
+
+namespace {
+
+// Whether check_view finds nothing wrong, without the text of what.
+bool is_sound(const ConstTensorView& view, ViewMemory memory) {
+  const std::size_t element = size_of(view.dtype);
+  if (element == 0 || view.shape.fault() != ShapeFault::none || view.shape.rank() != view.strides.rank())
+    return false;
+  // The number of elements, and of those furthest before and after data, all in bytes.
+  auto nonzero = static_cast<std::int64_t>(element);
+  std::int64_t before = 0;
+  auto after = nonzero;
+  bool empty = false;
+  bool too_far = false;
+  for (int i = 0; i < view.rank(); ++i) {
+    const std::int64_t extent = view.shape[i];
+    if (extent < 0) return false;
+    if (extent == 0) {
+      empty = true;
+      continue;
+    }
+    if (__builtin_mul_overflow(nonzero, extent, &nonzero)) return false;
+    std::int64_t reach = 0;
+    std::int64_t& side = view.strides[i] < 0 ? before : after;
+    too_far = too_far || __builtin_mul_overflow(view.strides[i], extent - 1, &reach) ||
+              __builtin_mul_overflow(reach, static_cast<std::int64_t>(element), &reach) ||
+              __builtin_add_overflow(side, reach, &side);
+  }
+  if (empty) return true;
+  if (too_far) return false;
+  if (view.data == nullptr) return memory == ViewMemory::later;
+  return reinterpret_cast<std::uintptr_t>(view.data) % element == 0;
+}
+
+}  // namespace
+
+Status check_view(const ConstTensorView& view, std::string_view name, ViewMemory memory) {
+  if (is_sound(view, memory)) return {};
+  const auto error = [&](const std::string& rule) { return view_error(view, name, rule); };
   if (view.shape.fault() != ShapeFault::none) return error(std::string(reason_of(view.shape.fault())));
   if (view.shape.rank() != view.strides.rank()) {
     return error("strides " + view.strides.to_string() + " do not belong to shape " + view.shape.to_string() +
@@ -92,33 +135,14 @@ Status check_view(const ConstTensorView& view, std::string_view name) {
   }
   const std::size_t element = size_of(view.dtype);
   if (element == 0) return error("the dtype is none of Rooftile's: use one of the DType enumerators");
-  const Result<std::int64_t> numel = checked_numel(view.shape, element);
-  if (!numel.ok()) return error(numel.status().rule());
-  if (*numel == 0) return {};
-
-  // The elements furthest before and after data; both in bytes must fit, or byte_range overflows.
-  std::int64_t before = 0;
-  std::int64_t after = 1;
-  for (int i = 0; i < view.rank(); ++i) {
-    std::int64_t reach = 0;
-    std::int64_t& side = view.strides[i] < 0 ? before : after;
-    if (__builtin_mul_overflow(view.strides[i], view.shape[i] - 1, &reach) ||
-        __builtin_add_overflow(side, reach, &side)) {
-      return error("strides " + view.strides.to_string() + " reach beyond 63 bits");
-    }
-  }
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(before, static_cast<std::int64_t>(element), &bytes) ||
-      __builtin_mul_overflow(after, static_cast<std::int64_t>(element), &bytes)) {
-    return error("strides " + view.strides.to_string() + " reach beyond 63 bits");
-  }
-
+  if (const Result<std::int64_t> numel = checked_numel(view.shape, element); !numel.ok())
+    return error(numel.status().rule());
   if (view.data == nullptr) return error("data is null: only an empty tensor may have no data");
   if (reinterpret_cast<std::uintptr_t>(view.data) % element != 0) {
     return error("data is not aligned to its element of " + std::to_string(element) +
                  " bytes: copy the tensor to aligned memory");
   }
-  return {};
+  return error("strides " + view.strides.to_string() + " reach beyond 63 bits");
 }
 
 namespace view_detail {
@@ -305,6 +329,7 @@ bool holds_exactly(const Extents& shape, std::size_t elements) {
 }
 
 std::string describe_view(DType dtype, Device device, const ViewLayout& layout) {
+  if (layout.shape.fault() != ShapeFault::none) return std::string(to_string(dtype)) + "[no such shape]";
   std::string text = std::string(to_string(dtype)) + layout.shape.to_string();
   const ConstTensorView plain{nullptr, dtype, device, layout.shape, layout.strides};
   if (layout.strides.rank() != layout.shape.rank() || !plain.contiguous()) {

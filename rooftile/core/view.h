@@ -130,6 +130,11 @@ namespace view_detail {
 [[nodiscard]] std::string describe_view(DType dtype, Device device, const ViewLayout& layout);
 }  // namespace view_detail
 
+// void*, const void* where that will do, or nullptr: no pointer to elements, which would convert.
+template <class Pointer, class Pointee>
+concept UntypedPointer = std::convertible_to<Pointer, Pointee*> &&
+    (std::same_as<Pointer, std::nullptr_t> || std::is_void_v<std::remove_pointer_t<Pointer>>);
+
 template <class Pointee>
 struct BasicTensorView {
   Pointee* data = nullptr;
@@ -137,6 +142,12 @@ struct BasicTensorView {
   Device device;
   Extents shape;
   Extents strides;  // elements
+
+  BasicTensorView() = default;
+  // Of memory whose type nobody knows: typed memory has its dtype already, see view().
+  template <UntypedPointer<Pointee> Pointer>
+  BasicTensorView(Pointer memory, DType type, Device where, const Extents& extents, const Extents& steps)
+      : data(memory), dtype(type), device(where), shape(extents), strides(steps) {}
 
   [[nodiscard]] int rank() const { return shape.rank(); }
   [[nodiscard]] std::int64_t numel() const {
@@ -216,9 +227,8 @@ using TensorView = BasicTensorView<void>;
 using ConstTensorView = BasicTensorView<const void>;
 
 // A row-major view of memory that starts at `data`, whose type nobody knows. Of typed memory: view().
-template <class Pointee>
-requires std::is_void_v<Pointee>
-[[nodiscard]] BasicTensorView<Pointee> contiguous_view(Pointee* data, DType dtype, Device device,
+template <class Pointee, UntypedPointer<Pointee> Pointer>
+[[nodiscard]] BasicTensorView<Pointee> contiguous_view(Pointer data, DType dtype, Device device,
                                                        const Extents& shape) {
   return {data, dtype, device, shape, contiguous_strides(shape)};
 }
@@ -232,8 +242,8 @@ using VoidOf = std::conditional_t<std::is_const_v<T>, const void, void>;
 template <Element T>
 [[nodiscard]] BasicTensorView<view_detail::VoidOf<T>> view(T* data, const Extents& shape,
                                                            Device device = kCpu) {
-  return contiguous_view<view_detail::VoidOf<T>>(data, ElementType<std::remove_cv_t<T>>::dtype, device,
-                                                 shape);
+  using Pointee = view_detail::VoidOf<T>;
+  return contiguous_view<Pointee>(static_cast<Pointee*>(data), dtype_of<T>, device, shape);
 }
 // A view of one number.
 template <Element T>
@@ -269,6 +279,8 @@ template <ElementRange Range>
 // What every operator asks of every view before anything else: a rank and strides that belong together,
 // extents that are not negative, a byte size that fits, data that is not null unless empty, data aligned to
 // its element. `name` is the slot's name in the message.
-[[nodiscard]] Status check_view(const ConstTensorView& view, std::string_view name);
+enum class ViewMemory { needed, later };  // later: null is no fault
+[[nodiscard]] Status check_view(const ConstTensorView& view, std::string_view name,
+                                ViewMemory memory = ViewMemory::needed);
 
 }  // namespace rooftile

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "rooftile/core/dtype.h"
+#include "rooftile/core/element.h"
 #include "rooftile/core/status.h"
 
 namespace rooftile {

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "rooftile/core/dtype.h"
+#include "rooftile/core/element.h"
 #include "rooftile/sim/async_queue.h"
 #include "rooftile/sim/bfloat16.h"
 #include "rooftile/sim/half.h"

@@ -261,7 +261,7 @@ TEST_F(Npy, AFailedWriteLeavesWhatWasThere) {
   EXPECT_TRUE(contains(write_npy("/dev/null", tensor.view()).rule(), "not a regular file"));
   EXPECT_FALSE(write_npy(folder_.string(), tensor.view()).ok());
 
-  TensorView gaps = contiguous_view<void>(const_cast<void*>(tensor.data()), DType::f32, kCpu, Extents{4});
+  TensorView gaps = contiguous_view<void>(const_cast<void*>(tensor.data()), DType::f32, kCpu, {4});
   gaps.strides = Extents{2};
   EXPECT_TRUE(contains(write_npy(path("a.npy"), gaps).rule(), "gaps"));
   ConstTensorView elsewhere = tensor.view();

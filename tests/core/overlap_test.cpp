@@ -244,7 +244,8 @@ class RandomViews {
   }
   ConstTensorView middle(DType dtype, std::int64_t offset) const {
     const auto element = static_cast<std::int64_t>(size_of(dtype));
-    return {memory_.data() + kBytes / 2 + offset * element, dtype, kCpu, {}, {}};
+    const void* const data = memory_.data() + kBytes / 2 + offset * element;
+    return {data, dtype, kCpu, {}, {}};
   }
   ConstTensorView part(ConstTensorView view) {
     for (int i = 0; i < view.rank(); ++i) {

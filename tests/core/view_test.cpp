@@ -19,7 +19,7 @@ constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 class View : public testing::Test {
  protected:
   ConstTensorView view(Extents shape, Extents strides) const {
-    return {memory_.data() + 64, DType::f32, kCpu, shape, strides};
+    return {static_cast<const void*>(memory_.data() + 64), DType::f32, kCpu, shape, strides};
   }
   alignas(64) std::array<float, 128> memory_{};
 };
@@ -106,8 +106,21 @@ TEST_F(View, CheckNamesTheSlotAndTheRule) {
   EXPECT_TRUE(has(rule(foreign), "dtype"));
 }
 
+// Typed memory with a dtype written by hand does not compile; memory of no type does.
+template <class Pointer>
+constexpr bool kTakesADtype = requires(Pointer data) {
+  contiguous_view<const void>(data, DType::f64, kCpu, Extents{});
+};
+static_assert(kTakesADtype<void*> && kTakesADtype<const void*> && kTakesADtype<std::nullptr_t>);
+static_assert(!kTakesADtype<float*> && !kTakesADtype<const double*>);
+template <class Pointer>
+constexpr bool kMakesAView = std::is_constructible_v<TensorView, Pointer, DType, Device, Extents, Extents>;
+static_assert(kMakesAView<void*> && !kMakesAView<float*> && !kMakesAView<const void*>);
+static_assert(!std::is_invocable_v<decltype([](auto& x) -> decltype(view(x, DType::f64)) { return {}; }),
+                                   std::vector<float>&>);
+
 TEST_F(View, TheMutableViewConverts) {
-  const TensorView view = contiguous_view<void>(memory_.data(), DType::f32, kCpu, Extents{2, 2});
+  const TensorView view = rooftile::view(memory_.data(), {2, 2});
   const ConstTensorView constant = view;
   EXPECT_EQ(constant.data, view.data);
   EXPECT_EQ(constant.to_string(), "f32[2,2]");

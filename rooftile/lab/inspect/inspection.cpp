@@ -112,7 +112,7 @@ Status look_into(const CompiledRung& compiled, bool with_code, Inspection& inspe
   if (!with_code) return {};
   Result<std::map<std::string, SassSummary>> code = disassemble(compiled, inspection.kernels);
   if (!code.ok()) {
-    inspection.disassembler_missing = code.status().message();
+    inspection.disassembler_missing = code.status().sentence();
     return {};
   }
   for (InspectedKernel& kernel : inspection.kernels) {
@@ -150,7 +150,7 @@ Result<Inspection> inspect(const Registry& registry, const OperatorDescriptor& o
   const Result<CompiledRung> compiled = compile_rung(op.name, rung, target.arch);
   const Status looked =
       compiled.ok() ? look_into(*compiled, options.disassemble, inspection) : compiled.status();
-  if (!looked.ok()) inspection.compiler_missing = looked.message();
+  if (!looked.ok()) inspection.compiler_missing = looked.sentence();
   for (InspectedKernel& kernel : inspection.kernels) occupy(kernel, inspection);
   return inspection;
 }

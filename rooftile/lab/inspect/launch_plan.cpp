@@ -62,7 +62,8 @@ Result<ReservedTensors> reserve_tensors(const OperatorDescriptor& op, const Case
     ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
     ROOFTILE_TRY_ASSIGN(Addresses addresses,
                         Addresses::reserve(offset + static_cast<std::size_t>(numel) * size_of(spec.dtype)));
-    tensors.views.push_back(contiguous_view<void>(addresses.data() + offset, spec.dtype, kSim, spec.shape));
+    tensors.views.push_back(
+        contiguous_view<void>(static_cast<void*>(addresses.data() + offset), spec.dtype, kSim, spec.shape));
     tensors.addresses.push_back(std::move(addresses));
   }
   return tensors;

@@ -22,9 +22,8 @@ TEST(AccessRegistersTest, PassesOverNaN) {
     x[63] = 3.0f;
     std::vector<float> y(64);
     const Status status = run(access_registers_operator(), *context,
-                              ArgsRef::of(AccessRegistersArgs{
-                                  .x = contiguous_view<const void>(x.data(), DType::f32, device, {64, 1}),
-                                  .y = contiguous_view<void>(y.data(), DType::f32, device, {64, 1})}));
+                              ArgsRef::of(AccessRegistersArgs{.x = view(x.data(), {64, 1}, device),
+                                                              .y = view(y.data(), {64, 1}, device)}));
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_TRUE(std::isnan(y[0]));
     EXPECT_EQ(y[1], -2.0f);
@@ -38,9 +37,8 @@ TEST(AccessRegistersTest, RefusesOtherRows) {
   std::vector<float> memory(256);
   const auto run = [&](const Extents& shape) {
     return rooftile::run(access_registers_operator(), *context,
-                         ArgsRef::of(AccessRegistersArgs{
-                             .x = contiguous_view<const void>(memory.data(), DType::f32, kCpu, shape),
-                             .y = contiguous_view<void>(memory.data() + 128, DType::f32, kCpu, shape)}))
+                         ArgsRef::of(AccessRegistersArgs{.x = view(memory.data(), shape),
+                                                         .y = view(memory.data() + 128, shape)}))
         .rule();
   };
   EXPECT_EQ(run({64, 2}), "");

@@ -16,8 +16,7 @@ TEST(AccessSwapTest, NeverRunsTheRace) {
   ASSERT_TRUE(context.ok()) << context.status().message();
   const std::vector<float> x(33, 2.0f);
   std::vector<float> y(33);
-  const AccessSwapArgs args{.x = contiguous_view<const void>(x.data(), DType::f32, kSim, {33}),
-                            .y = contiguous_view<void>(y.data(), DType::f32, kSim, {33})};
+  const AccessSwapArgs args{.x = view(x.data(), {33}, kSim), .y = view(y.data(), {33}, kSim)};
   const OperatorDescriptor& op = access_swap_operator();
   const Status race = run_rung(op, *op.find_rung("missing_syncwarp"), *context, AnyArgs::of(args));
   EXPECT_EQ(race.code(), StatusCode::unsupported);
