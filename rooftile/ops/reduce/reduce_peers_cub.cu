@@ -45,17 +45,23 @@ struct CubCall {
   Geometry shape;
   cudaStream_t stream;
 
+  // Of all elements.
   template <class In, class Out, class Op>
   cudaError_t run(Op op, Out init) const {
     const auto* in = static_cast<const In*>(args.in.data);
     auto* out = static_cast<Out*>(args.out.data);
-    if (shape.pattern == Pattern::all) {
-      return cub::DeviceReduce::Reduce(storage, bytes, in, out, shape.reduced, op, init, stream);
-    }
+    return cub::DeviceReduce::Reduce(storage, bytes, in, out, shape.reduced, op, init, stream);
+  }
+  // Of all elements or of rows.
+  template <class In, class Out, class Op>
+  cudaError_t sum(Op op) const {
+    if (shape.pattern == Pattern::all) return run<In, Out>(op, Out{});
+    const auto* in = static_cast<const In*>(args.in.data);
+    auto* out = static_cast<Out*>(args.out.data);
     const auto starts = thrust::make_transform_iterator(thrust::make_counting_iterator<std::int64_t>(0),
                                                         RowStart{shape.reduced});
     return cub::DeviceSegmentedReduce::Reduce(storage, bytes, in, out, shape.outer, starts, starts + 1, op,
-                                              init, stream);
+                                              Out{}, stream);
   }
 };
 
@@ -68,21 +74,21 @@ cudaError_t extreme_of_integers(const CubCall& call) {
 
 cudaError_t run_cub(const CubCall& call) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const bool sum = call.args.op == ReduceOp::sum;
+  const bool sums = call.args.op == ReduceOp::sum;
   switch (call.args.in.dtype) {
     case DType::f32:
-      if (sum) return call.run<float, float>(AddFloat{}, 0.0f);
+      if (sums) return call.sum<float, float>(AddFloat{});
       if (call.args.op == ReduceOp::max) return call.run<float, float>(ExtremeOrNan<true>{}, -kInfinity);
       return call.run<float, float>(ExtremeOrNan<false>{}, kInfinity);
     case DType::bf16:
-      return call.run<__nv_bfloat16, float>(AddFloat{}, 0.0f);
+      return call.sum<__nv_bfloat16, float>(AddFloat{});
     case DType::f16:
-      return call.run<__half, float>(AddFloat{}, 0.0f);
+      return call.sum<__half, float>(AddFloat{});
     case DType::i32:
-      if (sum) return call.run<std::int32_t, std::int64_t>(::cuda::std::plus<>{}, std::int64_t{0});
+      if (sums) return call.sum<std::int32_t, std::int64_t>(::cuda::std::plus<>{});
       return extreme_of_integers<std::int32_t>(call);
     case DType::u8:
-      if (sum) return call.run<std::uint8_t, std::uint64_t>(::cuda::std::plus<>{}, std::uint64_t{0});
+      if (sums) return call.sum<std::uint8_t, std::uint64_t>(::cuda::std::plus<>{});
       return extreme_of_integers<std::uint8_t>(call);
     default:
       return cudaErrorNotSupported;
@@ -100,6 +106,7 @@ std::string_view supports(const ReduceArgs& args, const DeviceProperties&) {
   if (args.op != ReduceOp::sum && args.op != ReduceOp::min && args.op != ReduceOp::max) {
     return "CUB is asked for sum, min and max only";
   }
+  if (pattern == Pattern::rows && args.op != ReduceOp::sum) return "CUB is asked for sums of rows only";
   const DType in = args.in.dtype;
   if (in == DType::f32 || in == DType::i32 || in == DType::u8) {
     const DType natural = reduce_out_dtype(args.op, in);
