@@ -263,6 +263,18 @@ class CudaBackend final : public GpuBackend {
     return capture != cudaStreamCaptureStatusNone;
   }
 
+  Result<Device> device_of(void* stream) override {
+    int index = 0;
+    const Outcome outcome = run_beside_capture(kAnyDevice, [&]() -> cudaError_t {
+#if CUDART_VERSION >= 12080
+      if (stream != nullptr) return cudaStreamGetDevice(static_cast<cudaStream_t>(stream), &index);
+#endif
+      return cudaGetDevice(&index);
+    });
+    if (!outcome.ok()) return status_of(outcome, "asking for the device of a stream");
+    return cuda_device(index);
+  }
+
   Result<void*> create_event(Device device) override {
     cudaEvent_t event = nullptr;
     const Outcome outcome = run_beside_capture(device.index, [&] { return cudaEventCreate(&event); });

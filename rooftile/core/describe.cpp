@@ -8,10 +8,11 @@
 namespace rooftile::detail {
 namespace {
 
-const TensorSlot* find(const std::vector<TensorSlot>& slots, const std::string& name) {
-  const auto at =
-      std::find_if(slots.begin(), slots.end(), [&](const TensorSlot& s) { return s.name == name; });
-  return at == slots.end() ? nullptr : &*at;
+// Past the last where there is none.
+std::size_t index_of(const std::vector<TensorSlot>& slots, const std::string& name) {
+  std::size_t i = 0;
+  while (i < slots.size() && slots[i].name != name) ++i;
+  return i;
 }
 
 bool absent(const TensorSlot& slot, const ConstTensorView& view) { return slot.optional && is_absent(view); }
@@ -45,9 +46,9 @@ bool same_tensor(const ConstTensorView& a, const ConstTensorView& b) {
 }
 
 Status check_dtype(const std::vector<TensorSlot>& slots, const TensorSlot& slot, const ConstTensorView& view,
-                   ArgsRef args) {
+                   const SlotViews& views) {
   if (!slot.dtype_of.empty()) {
-    const DType wanted = find(slots, slot.dtype_of)->view(args).dtype;
+    const DType wanted = views[index_of(slots, slot.dtype_of)].dtype;
     if (view.dtype == wanted) return {};
     return invalid_argument(slot.name + " must have the dtype of " + slot.dtype_of + ", " +
                             std::string(to_string(wanted)));
@@ -59,7 +60,7 @@ Status check_dtype(const std::vector<TensorSlot>& slots, const TensorSlot& slot,
 }
 
 Status check_shape(const std::vector<TensorSlot>& slots, const TensorSlot& slot, const ConstTensorView& view,
-                   ArgsRef args) {
+                   const SlotViews& views) {
   if (view.rank() < slot.min_rank || view.rank() > slot.max_rank) {
     const std::string least = std::to_string(slot.min_rank);
     const std::string wanted = slot.min_rank == slot.max_rank ? least
@@ -67,7 +68,7 @@ Status check_shape(const std::vector<TensorSlot>& slots, const TensorSlot& slot,
                                                            : least + " to " + std::to_string(slot.max_rank);
     return invalid_argument(slot.name + " must have " + wanted + " dimension" + (wanted == "1" ? "" : "s"));
   }
-  if (!slot.shape_of.empty() && !(view.shape == find(slots, slot.shape_of)->view(args).shape))
+  if (!slot.shape_of.empty() && !(view.shape == views[index_of(slots, slot.shape_of)].shape))
     return invalid_argument(slot.name + " must have the shape of " + slot.shape_of);
   return {};
 }
@@ -82,14 +83,14 @@ Status check_layout(const TensorSlot& slot, const ConstTensorView& view) {
   return {};
 }
 
-Status check_overlap(const std::vector<TensorSlot>& slots, std::size_t written, ArgsRef args) {
+Status check_overlap(const std::vector<TensorSlot>& slots, std::size_t written, const SlotViews& views) {
   const TensorSlot& slot = slots[written];
-  const ConstTensorView view = slot.view(args);
+  const ConstTensorView& view = views[written];
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const TensorSlot& other = slots[i];
     // Of two outputs the later one is blamed.
     if (i == written || (is_written(other) && i > written)) continue;
-    const ConstTensorView other_view = other.view(args);
+    const ConstTensorView& other_view = views[i];
     if (absent(other, other_view) || !overlaps(view, other_view)) continue;
     if (slot.may_alias != other.name) return invalid_argument(slot.name + " must not overlap " + other.name);
     if (!same_tensor(view, other_view)) {
@@ -102,69 +103,101 @@ Status check_overlap(const std::vector<TensorSlot>& slots, std::size_t written, 
 
 }  // namespace
 
-Status check_slots(const std::vector<TensorSlot>& slots, ArgsRef args, Device device) {
-  for (const TensorSlot& slot : slots) {
-    const ConstTensorView view = slot.view(args);
+Status check_slots(const std::vector<TensorSlot>& slots, const SlotViews& views, Device device,
+                   CallStage stage) {
+  if (slots.size() > SlotViews::kMost)
+    return internal_error("an operator has at most " + std::to_string(SlotViews::kMost) + " slots");
+  const ViewMemory memory = stage == CallStage::complete ? ViewMemory::needed : ViewMemory::later;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const TensorSlot& slot = slots[i];
+    const ConstTensorView& view = views[i];
     if (absent(slot, view)) continue;
-    ROOFTILE_TRY(check_view(view, slot.name));
-    ROOFTILE_TRY(check_dtype(slots, slot, view, args));
-    ROOFTILE_TRY(check_shape(slots, slot, view, args));
+    if (stage == CallStage::inputs_only && !is_read(slot)) {
+      if (is_absent(view)) continue;
+      return invalid_argument(slot.name + " is given to a call that makes it: leave it out");
+    }
+    ROOFTILE_TRY(check_view(view, slot.name, memory));
+    ROOFTILE_TRY(check_dtype(slots, slot, view, views));
+    ROOFTILE_TRY(check_shape(slots, slot, view, views));
     ROOFTILE_TRY(check_layout(slot, view));
     if (view.device != device) {
       return invalid_argument(slot.name + " is on " + to_string(view.device) + " and the call runs on " +
                               to_string(device) + ": use a Context or stream of its device, or copy it");
     }
   }
+  if (stage != CallStage::complete) return {};
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (is_written(slots[i]) && !absent(slots[i], slots[i].view(args)))
-      ROOFTILE_TRY(check_overlap(slots, i, args));
+    if (is_written(slots[i]) && !absent(slots[i], views[i])) ROOFTILE_TRY(check_overlap(slots, i, views));
   }
   return {};
 }
 
-Result<std::vector<TensorSpec>> infer_from_slots(const std::vector<TensorSlot>& slots,
-                                                 std::span<const TensorSpec> inputs) {
-  const auto input = [&](const std::string& name) -> const TensorSpec* {
-    std::size_t at = 0;
-    for (const TensorSlot& slot : slots) {
-      if (!is_read(slot)) continue;
-      if (slot.name == name) return at < inputs.size() ? &inputs[at] : nullptr;
-      ++at;
-    }
-    return nullptr;
-  };
-  std::vector<TensorSpec> outputs;
-  for (const TensorSlot& slot : slots) {
-    if (slot.direction != SlotDirection::out) continue;
-    const TensorSpec* shape = input(slot.shape_of);
-    const TensorSpec* dtype = input(slot.dtype_of);
-    if (shape == nullptr || dtype == nullptr) {
-      return internal_error(
-          "slot " + slot.name +
-          " names no input by shape_of and dtype_of: the operator needs its own infer_outputs");
-    }
-    outputs.push_back({dtype->dtype, shape->shape});
+namespace {
+
+bool same_without_ones(const Extents& a, const Extents& b) {
+  int i = 0;
+  int j = 0;
+  for (;; ++i, ++j) {
+    while (i < a.rank() && a[i] == 1) ++i;
+    while (j < b.rank() && b[j] == 1) ++j;
+    if (i == a.rank() || j == b.rank()) return i == a.rank() && j == b.rank();
+    if (a[i] != b[j]) return false;
   }
-  return outputs;
 }
 
-Status check_param(const ParamSpec& spec, const ParamValue& value) {
-  // An enum's value without a name is one that was cast from another number.
-  if (const auto* text = std::get_if<std::string>(&value);
-      text != nullptr && !spec.choices.empty() && text->empty())
-    return invalid_argument(spec.name + " is none of its values: use " + legal_values(spec));
-  if (spec.minimum > spec.maximum) return {};
-  const auto outside = [&](double number) { return !(number >= spec.minimum && number <= spec.maximum); };
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  const auto* real = std::get_if<double>(&value);
-  const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
-  const bool wrong = (integer != nullptr && outside(static_cast<double>(*integer))) ||
-                     (real != nullptr && outside(*real)) ||
-                     (list != nullptr && std::any_of(list->begin(), list->end(), [&](std::int64_t entry) {
-                        return outside(static_cast<double>(entry));
-                      }));
-  return wrong ? invalid_argument(spec.name + " is " + to_string(value) + ": use " + legal_values(spec))
-               : Status();
+}  // namespace
+
+Status check_outputs(const std::vector<TensorSlot>& slots, const SlotViews& views, ArgsRef args) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const TensorSlot& slot = slots[i];
+    // One that is shaped like another slot has been compared with it.
+    if (slot.direction != SlotDirection::out || !slot.shape_of.empty()) continue;
+    const ConstTensorView& view = views[i];
+    if (absent(slot, view)) continue;
+    TensorSpec spec;
+    ROOFTILE_TRY(slot.spec(args, spec));
+    if (view.shape == spec.shape || (slot.free_ones && same_without_ones(view.shape, spec.shape))) continue;
+    return invalid_argument(slot.name + " must have the shape " + spec.shape.to_string() +
+                            (slot.free_ones ? ", extents of 1 aside" : ""));
+  }
+  return {};
+}
+
+Status spec_from_slots(const std::vector<TensorSlot>& slots, std::size_t output, ArgsRef args,
+                       TensorSpec& spec) {
+  const std::size_t dtype = index_of(slots, slots[output].dtype_of);
+  const std::size_t shape = index_of(slots, slots[output].shape_of);
+  if (dtype == slots.size() || shape == slots.size()) {
+    return internal_error("slot " + slots[output].name +
+                          " names no slot by shape_of and dtype_of: it needs a function that gives its spec");
+  }
+  spec = {slots[dtype].view(args).dtype, slots[shape].view(args).shape};
+  return {};
+}
+
+Status set_inputs(const std::vector<TensorSlot>& slots, std::span<const TensorSpec> inputs, void* args) {
+  std::size_t at = 0;
+  for (const TensorSlot& slot : slots) {
+    if (!is_read(slot)) continue;
+    if (at == inputs.size()) return internal_error("fewer inputs than slots that are read");
+    const TensorSpec& input = inputs[at++];
+    slot.set(args, contiguous_view<void>(nullptr, input.dtype, kCpu, input.shape));
+  }
+  return {};
+}
+
+Result<std::vector<TensorSpec>> output_specs(const std::vector<TensorSlot>& slots, ArgsRef args) {
+  std::vector<TensorSpec> specs;
+  for (const TensorSlot& slot : slots) {
+    if (slot.direction != SlotDirection::out) continue;
+    specs.emplace_back();
+    ROOFTILE_TRY(slot.spec(args, specs.back()));
+  }
+  return specs;
+}
+
+Status invalid_param(const ParamSpec& spec, const ParamValue& value) {
+  return invalid_argument(spec.name + " is " + to_string(value) + ": use " + legal_values(spec));
 }
 
 Status check_counts(const std::vector<TensorSlot>& slots, std::size_t tensors) {

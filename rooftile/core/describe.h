@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "rooftile/core/detail/quick_slot_check.h"
 #include "rooftile/core/enum_names.h"
 #include "rooftile/core/operator.h"
 
@@ -33,32 +34,35 @@ struct SlotRules {
   int max_rank = kMaxRank;
   bool dense = false;
   bool optional = false;
+  bool free_ones = false;
   std::string may_alias{};
   std::string doc{};
 };
 
+// A slot of an operator with these Args.
 template <class Args>
 struct Slot {
   TensorSlot slot;
-  std::function<void(Args&, const TensorView&)> set;
 };
 
 namespace detail {
 template <class Args, class View>
 Slot<Args> bind_slot(std::string name, SlotDirection direction, View Args::*member, SlotRules rules) {
-  return {.slot = {.name = std::move(name),
-                   .direction = direction,
-                   .min_rank = rules.min_rank,
-                   .max_rank = rules.max_rank,
-                   .dtypes = rules.dtypes,
-                   .dtype_of = std::move(rules.dtype_of),
-                   .shape_of = std::move(rules.shape_of),
-                   .may_alias = std::move(rules.may_alias),
-                   .dense = rules.dense,
-                   .optional = rules.optional,
-                   .doc = std::move(rules.doc),
-                   .view = [member](ArgsRef args) -> ConstTensorView { return args.as<Args>().*member; }},
-          .set = [member](Args& args, const TensorView& view) { args.*member = view; }};
+  return {
+      {.name = std::move(name),
+       .direction = direction,
+       .min_rank = rules.min_rank,
+       .max_rank = rules.max_rank,
+       .dtypes = rules.dtypes,
+       .dtype_of = std::move(rules.dtype_of),
+       .shape_of = std::move(rules.shape_of),
+       .may_alias = std::move(rules.may_alias),
+       .dense = rules.dense,
+       .optional = rules.optional,
+       .free_ones = rules.free_ones,
+       .doc = std::move(rules.doc),
+       .view = [member](ArgsRef args) -> ConstTensorView { return args.as<Args>().*member; },
+       .set = [member](void* args, const TensorView& view) { static_cast<Args*>(args)->*member = view; }}};
 }
 }  // namespace detail
 
@@ -69,6 +73,15 @@ Slot<Args> in(std::string name, ConstTensorView Args::*member, SlotRules rules) 
 template <class Args>
 Slot<Args> out(std::string name, TensorView Args::*member, SlotRules rules) {
   return detail::bind_slot(std::move(name), SlotDirection::out, member, std::move(rules));
+}
+// An output whose shape, or dtype where it may have several, its slots' dtype_of and shape_of do not say. `spec` may
+// rely on the inputs and parameters being what they must be by themselves. It fills in a TensorSpec{}: every call asks it.
+template <class Args>
+Slot<Args> out(std::string name, TensorView Args::*member, Status (*spec)(const Args&, TensorSpec&),
+               SlotRules rules) {
+  Slot<Args> slot = detail::bind_slot(std::move(name), SlotDirection::out, member, std::move(rules));
+  slot.slot.spec = [spec](ArgsRef args, TensorSpec& result) { return spec(args.as<Args>(), result); };
+  return slot;
 }
 template <class Args>
 Slot<Args> inout(std::string name, TensorView Args::*member, SlotRules rules) {
@@ -86,12 +99,20 @@ struct ParamRules {
 template <class Args>
 struct Param {
   ParamSpec spec;
-  // Null: no member of Args; the lab alone asks (the dtype of an output that it makes).
-  std::function<void(Args&, const ParamValue&)> set{};
-  std::function<ParamValue(const Args&)> get{};
+  std::function<void(Args&, const ParamValue&)> set;
+  std::function<ParamValue(const Args&)> get;
+  // Whether a value is within the spec's limits; the text of why not is made from get(). Null: every value is.
+  std::function<bool(const Args&, const ParamSpec&)> valid;
 };
 
 namespace detail {
+
+// NaN is outside.
+template <class T>
+bool in_range(T value, double minimum, double maximum) {
+  return minimum > maximum ||
+         (static_cast<double>(value) >= minimum && static_cast<double>(value) <= maximum);
+}
 
 template <class T>
 struct ParamCodec {  // numbers, flags and enums
@@ -105,7 +126,8 @@ struct ParamCodec {  // numbers, flags and enums
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, DType>) {
       return value;
     } else if constexpr (std::is_enum_v<T>) {
-      return std::string(enum_name(value));
+      const std::string_view name = enum_name(value);
+      return name.empty() ? std::to_string(static_cast<std::int64_t>(value)) : std::string(name);
     } else if constexpr (std::is_floating_point_v<T>) {
       return static_cast<double>(value);
     } else {
@@ -122,6 +144,16 @@ struct ParamCodec {  // numbers, flags and enums
       return static_cast<T>(std::get<double>(value));
     } else {
       return static_cast<T>(std::get<std::int64_t>(value));
+    }
+  }
+  // An enum's value without a name is one that was cast from another number.
+  static bool valid(const T& value, double minimum, double maximum) {
+    if constexpr (std::is_same_v<T, DType>) {
+      return size_of(value) > 0;
+    } else if constexpr (std::is_enum_v<T>) {
+      return !enum_name(value).empty();
+    } else {
+      return in_range(value, minimum, maximum);
     }
   }
   static std::vector<std::string> choices() {
@@ -144,22 +176,48 @@ struct ParamCodec<std::optional<T>> {
     if (std::holds_alternative<NoValue>(value)) return std::nullopt;
     return ParamCodec<T>::decode(value);
   }
+  static bool valid(const std::optional<T>& value, double minimum, double maximum) {
+    return !value || ParamCodec<T>::valid(*value, minimum, maximum);
+  }
   static std::vector<std::string> choices() { return ParamCodec<T>::choices(); }
 };
 
 template <>
-struct ParamCodec<Extents> {  // a list of integers, up to kMaxRank
-  static constexpr bool kOptional = false;
+struct ParamCodec<Extents> {  // a list of integers, up to kMaxRank; an empty one is no value
+  static constexpr bool kOptional = true;
   static constexpr ParamType kType = ParamType::integers;
-  static ParamValue encode(const Extents& value, const std::string&) {
-    return std::vector<std::int64_t>(value.span().begin(), value.span().end());
+  static ParamValue encode(const Extents& value, const std::string& none) {
+    if (value.empty()) return NoValue{none};
+    return std::vector<std::int64_t>(value.begin(), value.end());
   }
   static Extents decode(const ParamValue& value) {
+    if (std::holds_alternative<NoValue>(value)) return {};
     return Extents(std::get<std::vector<std::int64_t>>(value));
+  }
+  static bool valid(const Extents& value, double minimum, double maximum) {
+    if (value.fault() != ShapeFault::none) return false;
+    for (const std::int64_t entry : value) {
+      if (!in_range(entry, minimum, maximum)) return false;
+    }
+    return true;
   }
   static std::vector<std::string> choices() { return {}; }
 };
 
+}  // namespace detail
+
+namespace detail {
+// Null where every value is valid.
+template <class Args, class T>
+std::function<bool(const Args&, const ParamSpec&)> validity(T Args::*member) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return {};
+  } else {
+    return [member](const Args& args, const ParamSpec& limits) {
+      return ParamCodec<T>::valid(args.*member, limits.minimum, limits.maximum);
+    };
+  }
+}
 }  // namespace detail
 
 template <class Args, class T>
@@ -175,7 +233,8 @@ Param<Args> param(std::string name, T Args::*member, ParamRules rules) {
                    .none = none,
                    .type = Codec::kType},
           .set = [member](Args& args, const ParamValue& value) { args.*member = Codec::decode(value); },
-          .get = [member, none](const Args& args) { return Codec::encode(args.*member, none); }};
+          .get = [member, none](const Args& args) { return Codec::encode(args.*member, none); },
+          .valid = detail::validity(member)};
 }
 
 template <class Args>
@@ -202,8 +261,6 @@ struct OperatorSpec {
   std::vector<Param<Args>> params{};
   // What the slots and parameters do not say; called after all of theirs holds.
   Status (*check)(const Args&) = nullptr;
-  // Null: each output is like the slots that its dtype_of and shape_of name.
-  InferOutputs infer_outputs{};
   std::string_view (*choose)(const Args&, const DeviceProperties&) = nullptr;
   std::vector<Rung<Args>> rungs;
 };
@@ -247,14 +304,31 @@ RungRow erase_rung(const Rung<Args>& rung) {
 }
 
 // What the slots say of a call: views, dtypes, ranks, shapes, layouts, the device, overlap.
-[[nodiscard]] Status check_slots(const std::vector<TensorSlot>& slots, ArgsRef args, Device device);
-// The outputs that the slots' dtype_of and shape_of give.
-[[nodiscard]] Result<std::vector<TensorSpec>> infer_from_slots(const std::vector<TensorSlot>& slots,
-                                                               std::span<const TensorSpec> inputs);
-[[nodiscard]] Status check_param(const ParamSpec& spec, const ParamValue& value);
+[[nodiscard]] Status check_slots(const std::vector<TensorSlot>& slots, const SlotViews& views, Device device,
+                                 CallStage stage);
+// What `spec` says of the outputs of a call that has them.
+[[nodiscard]] Status check_outputs(const std::vector<TensorSlot>& slots, const SlotViews& views,
+                                   ArgsRef args);
+// The spec of an output by its slots' dtype_of and shape_of.
+[[nodiscard]] Status spec_from_slots(const std::vector<TensorSlot>& slots, std::size_t output, ArgsRef args,
+                                     TensorSpec& spec);
+[[nodiscard]] Status invalid_param(const ParamSpec& spec, const ParamValue& value);
 [[nodiscard]] Status check_counts(const std::vector<TensorSlot>& slots, std::size_t tensors);
 // The device of the first tensor that is there.
 [[nodiscard]] Device device_of(std::span<const TensorView> tensors);
+// Sets views without memory for the inputs' specs.
+[[nodiscard]] Status set_inputs(const std::vector<TensorSlot>& slots, std::span<const TensorSpec> inputs,
+                                void* args);
+[[nodiscard]] Result<std::vector<TensorSpec>> output_specs(const std::vector<TensorSlot>& slots,
+                                                           ArgsRef args);
+
+template <class Args>
+Status check_params(const std::vector<Param<Args>>& params, const Args& args) {
+  for (const Param<Args>& param : params) {
+    if (param.valid && !param.valid(args, param.spec)) return invalid_param(param.spec, param.get(args));
+  }
+  return {};
+}
 
 }  // namespace detail
 
@@ -266,53 +340,66 @@ OperatorDescriptor describe(OperatorSpec<Args> spec) {
   op.maths = std::move(spec.maths);
   op.model = std::move(spec.model);
   op.source = std::move(spec.source);
-  for (const Slot<Args>& slot : spec.slots) op.slots.push_back(slot.slot);
+  for (Slot<Args>& slot : spec.slots) op.slots.push_back(std::move(slot.slot));
   for (TensorSlot& slot : op.slots) {
     if (const TensorSlot* like = op.find_slot(slot.dtype_of); like != nullptr) slot.dtypes = like->dtypes;
+  }
+  for (std::size_t i = 0; i < op.slots.size(); ++i) {
+    if (op.slots[i].direction == SlotDirection::out && !op.slots[i].spec)
+      op.slots[i].spec = [slots = op.slots, i](ArgsRef args, TensorSpec& result) {
+        return detail::spec_from_slots(slots, i, args, result);
+      };
   }
   for (const Param<Args>& param : spec.params) op.params.push_back(param.spec);
   for (const Rung<Args>& rung : spec.rungs) op.rungs.push_back(detail::erase_rung(rung));
   op.choose = detail::erase_query(spec.choose);
 
-  op.check = [slots = op.slots, params = spec.params, own = spec.check](ArgsRef args,
-                                                                        Device device) -> Status {
-    ROOFTILE_TRY(detail::check_slots(slots, args, device));
-    for (const Param<Args>& param : params) {
-      if (param.get) ROOFTILE_TRY(detail::check_param(param.spec, param.get(args.as<Args>())));
-    }
+  op.check = [slots = op.slots, quick = detail::QuickSlotCheck(op.slots), params = spec.params,
+              own = spec.check](ArgsRef args, const SlotViews& views, Device device,
+                                CallStage stage) -> Status {
+    if (stage != CallStage::complete || !quick.surely_holds(views, device))
+      ROOFTILE_TRY(detail::check_slots(slots, views, device, stage));
+    ROOFTILE_TRY(detail::check_params(params, args.as<Args>()));
+    if (stage == CallStage::inputs_only) return {};
+    ROOFTILE_TRY(detail::check_outputs(slots, views, args));
     return own == nullptr ? Status() : own(args.as<Args>());
   };
   op.describe = [slots = op.slots, params = spec.params](ArgsRef args) {
     std::string text;
     const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     for (const TensorSlot& slot : slots) {
-      if (const ConstTensorView view = slot.view(args); !slot.optional || !is_absent(view))
+      if (const ConstTensorView view = slot.view(args); !is_absent(view))
         add(slot.name + " " + view.to_string());
     }
-    for (const Param<Args>& param : params) {
-      if (param.get) add(param.spec.name + "=" + to_string(param.get(args.as<Args>())));
-    }
+    for (const Param<Args>& param : params)
+      add(param.spec.name + "=" + to_string(param.get(args.as<Args>())));
     return text;
   };
-  op.make_args = [check = op.check, describe = op.describe, slots = std::move(spec.slots),
-                  params = spec.params, plain = op.slots](std::span<const TensorView> tensors,
-                                                          const Params& values) -> Result<AnyArgs> {
-    ROOFTILE_TRY(detail::check_counts(plain, tensors.size()));
+  op.make_args = [check = op.check, describe = op.describe, slots = op.slots, params = spec.params](
+                     std::span<const TensorView> tensors, const Params& values) -> Result<AnyArgs> {
+    ROOFTILE_TRY(detail::check_counts(slots, tensors.size()));
     Args args;
-    for (std::size_t i = 0; i < slots.size(); ++i) slots[i].set(args, tensors[i]);
-    for (const Param<Args>& param : params) {
-      if (param.set) param.set(args, values.at(param.spec.name));
-    }
-    const Status status = check(ArgsRef::of(args), detail::device_of(tensors));
-    if (!status.ok()) return status.with_shapes(describe(ArgsRef::of(args)));
+    for (std::size_t i = 0; i < slots.size(); ++i) slots[i].set(&args, tensors[i]);
+    for (const Param<Args>& param : params) param.set(args, values.at(param.spec.name));
+    const ArgsRef call = ArgsRef::of(args);
+    const Status status =
+        check(call, SlotViews(slots, call), detail::device_of(tensors), CallStage::complete);
+    if (!status.ok()) return status.with_shapes(describe(call));
     return AnyArgs::of(std::move(args));
   };
-  op.infer_outputs = std::move(spec.infer_outputs);
-  if (!op.infer_outputs) {
-    op.infer_outputs = [slots = op.slots](std::span<const TensorSpec> inputs, const Params&) {
-      return detail::infer_from_slots(slots, inputs);
-    };
-  }
+  op.infer_outputs = [slots = op.slots, params = spec.params](
+                         std::span<const TensorSpec> inputs,
+                         const Params& values) -> Result<std::vector<TensorSpec>> {
+    Args args;
+    ROOFTILE_TRY(detail::set_inputs(slots, inputs, &args));
+    for (const Param<Args>& param : params) param.set(args, values.at(param.spec.name));
+    return detail::output_specs(slots, ArgsRef::of(args));
+  };
+  op.with_tensors = [slots = op.slots](ArgsRef args, std::span<const TensorView> tensors) {
+    Args copy = args.as<Args>();
+    for (std::size_t i = 0; i < slots.size(); ++i) slots[i].set(&copy, tensors[i]);
+    return AnyArgs::of(std::move(copy));
+  };
   return op;
 }
 

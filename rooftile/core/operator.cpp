@@ -1,7 +1,11 @@
 #include "rooftile/core/operator.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <new>
 
+#include "rooftile/core/detail/context_impl.h"
+#include "rooftile/core/detail/guarded.h"
 #include "rooftile/core/memory.h"
 
 namespace rooftile {
@@ -22,7 +26,7 @@ std::string not_built_reason(DeviceKind kind) {
     case DeviceKind::cuda:
       return "not built into this program for cuda (configure with a CUDA toolkit)";
     case DeviceKind::sim:
-      return "not built into this program for sim (link the simulated kernels)";
+      return "not built into this program for sim (link rooftile::sim)";
     case DeviceKind::cpu:
       break;
   }
@@ -35,22 +39,32 @@ std::string unserved_reason(const RungRow& rung, ArgsRef args, const DevicePrope
   return rung.supports ? std::string(rung.supports(args, device)) : "";
 }
 
-Result<const RungRow*> chosen_rung(const OperatorDescriptor& op, ArgsRef args,
-                                   const DeviceProperties& device) {
+Status choose_rung(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device,
+                   const RungRow*& rung) {
   const std::string_view id = op.choose ? op.choose(args, device) : "";
   if (id.empty()) return unsupported("no rung serves this call on " + to_string(device.device));
-  const RungRow* rung = op.find_rung(id);
-  if (rung == nullptr)
-    return internal_error("choose() names the rung " + std::string(id) + ", which is not in the table");
-  return rung;
+  rung = op.find_rung(id);
+  if (rung != nullptr) return {};
+  return internal_error("choose() names the rung " + std::string(id) + ", which is not in the table");
 }
 
-Status check_serves(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
-  const auto where = [&] { return rung.id + " on " + to_string(device.device) + ": "; };
+// Whether the rung can run on such a device at all; the text of why not is unavailable_reason's.
+bool is_available(const RungRow& rung, const LaunchFn& launch, const DeviceProperties& device) {
+  if (rung.absent || !launch) return false;
+  if (rung.kind == RungKind::cpu) return true;
+  return rung.arch.exact ? device.compute_capability == rung.arch.minimum
+                         : device.compute_capability >= rung.arch.minimum;
+}
+
+Status check_serves(const RungRow& rung, const LaunchFn& launch, ArgsRef args,
+                    const DeviceProperties& device) {
+  if (is_available(rung, launch, device) && rung.wrong_on_purpose.empty() &&
+      (!rung.supports || rung.supports(args, device).empty()))
+    return {};
+  const std::string where = rung.id + " on " + to_string(device.device) + ": ";
   if (const std::string reason = unavailable_reason(rung, device); !reason.empty())
-    return unavailable(where() + reason);
-  const std::string reason = unserved_reason(rung, args, device);
-  return reason.empty() ? Status() : unsupported(where() + reason);
+    return unavailable(where + reason);
+  return unsupported(where + unserved_reason(rung, args, device));
 }
 
 bool aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % kAllocationAlignment == 0; }
@@ -73,25 +87,178 @@ Status check_workspace(const Workspace& workspace, const WorkspaceSpec& spec) {
   return {};
 }
 
-Status launch(const RungRow& rung, StreamRef stream, const DeviceProperties& device, ArgsRef args,
-              const RungPlan& plan, const Workspace& workspace) {
-  return launch_for(rung, device.device.kind)({stream, &device, args, &plan, workspace});
+// Plans a rung that is known.
+Status plan_with(const RungRow& rung, ArgsRef args, const DeviceProperties& device, CallPlan& plan) {
+  plan.rung = &rung;
+  plan.launch = &launch_for(rung, device.device.kind);
+  ROOFTILE_TRY(check_serves(rung, *plan.launch, args, device));
+  if (rung.plan) plan.rung_plan = rung.plan(args, device);
+  return {};
 }
 
-Status launch_in(Context& context, const RungRow& rung, ArgsRef args, const RungPlan& plan) {
-  Result<Workspace> workspace = context.workspace(plan.workspace);
-  if (!workspace.ok()) return workspace.status();
-  workspace->error_word = context.error_word();
-  const Status status = launch(rung, context.stream(), context.properties(), args, plan, *workspace);
+Status launch_in(Context& context, const CallPlan& plan, ArgsRef args) {
+  const Context::Impl& parts = *ContextParts::of(context);
+  Workspace workspace;
+  if (plan.rung_plan.workspace.bytes > 0 || plan.rung_plan.workspace.zeroed_bytes > 0) {
+    ROOFTILE_TRY_ASSIGN(workspace, context.workspace(plan.rung_plan.workspace));
+  }
+  workspace.error_word = parts.arena->error_word();
+  Status status = (*plan.launch)({parts.arena->stream(), parts.properties, args, &plan.rung_plan, workspace});
   // A call that failed between two launches may have left the zeroed part dirty for the next one.
   if (!status.ok()) (void)context.discard_workspace();
   return status;
 }
 
-// An error with the operator's name and the call, which nobody spells out before there is one.
-Status explained(const OperatorDescriptor& op, ArgsRef args, const Status& status) {
-  if (status.ok()) return status;
-  return status.with_operator(op.name).with_shapes(op.describe ? op.describe(args) : "");
+// An error with the operator's name, the call and the caller's line; nobody spells them out before there is one.
+Status explained(const OperatorDescriptor& op, ArgsRef args, const Status& status, SourceLocation caller) {
+  return status.with_operator(op.name).with_shapes(op.describe ? op.describe(args) : "").with_caller(caller);
+}
+
+const Status& status_of(const Status& status) { return status; }
+template <class T>
+const Status& status_of(const Result<T>& result) {
+  return result.status();
+}
+
+// body() as the library's edge: no exception, and errors explained.
+template <class Body>
+auto at_edge(const OperatorRef& op, ArgsRef args, SourceLocation caller, Body&& body) noexcept {
+  return detail::guarded([&]() -> decltype(body(op.get())) {
+    const OperatorDescriptor& descriptor = op.get();
+    auto outcome = body(descriptor);
+    if (outcome.ok()) return outcome;
+    return explained(descriptor, args, status_of(outcome), caller);
+  });
+}
+
+// Internal, so that the compiler may inline them into the one path of all calls.
+bool no_element_written(const OperatorDescriptor& op, const SlotViews& views) {
+  bool nothing = !op.slots.empty();
+  for (std::size_t i = 0; i < op.slots.size(); ++i) {
+    const TensorSlot& slot = op.slots[i];
+    if (is_written(slot))
+      nothing = nothing && ((slot.optional && is_absent(views[i])) || views[i].numel() == 0);
+  }
+  return nothing;
+}
+
+Device device_of_call(const OperatorDescriptor& op, const SlotViews& views) {
+  for (std::size_t i = 0; i < op.slots.size(); ++i) {
+    if (!is_absent(views[i])) return views[i].device;
+  }
+  return kCpu;
+}
+
+Status plan_chosen(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device,
+                   CallPlan& plan) {
+  const RungRow* rung = nullptr;
+  ROOFTILE_TRY(choose_rung(op, args, device, rung));
+  return plan_with(*rung, args, device, plan);
+}
+
+Status run_checked(const OperatorDescriptor& op, Context& context, ArgsRef args) {
+  CallPlan plan;
+  ROOFTILE_TRY(plan_chosen(op, args, *ContextParts::of(context)->properties, plan));
+  return launch_in(context, plan, args);
+}
+
+Status run_anywhere(const OperatorDescriptor& op, Context& context, ArgsRef args) {
+  if (ContextParts::of(context) == nullptr) return context.status();
+  const ContextUse use(context);
+  const SlotViews views(op.slots, args);
+  Context* serving = &context;
+  Device on = ContextParts::of(context)->properties->device;
+  if (const Device device = device_of_call(op, views); device != on) {
+    // Where no Context serves that device, the check says which tensor is in the wrong place.
+    if (const Result<Context*> other = context.serving(device); other.ok()) {
+      serving = *other;
+      on = device;
+    }
+  }
+  if (op.check) ROOFTILE_TRY(op.check(args, views, on, CallStage::complete));
+  return no_element_written(op, views) ? Status() : run_checked(op, *serving, args);
+}
+
+Status run_in_stream(const OperatorDescriptor& op, StreamRef stream, ArgsRef args,
+                     const Workspace& workspace) {
+  ROOFTILE_TRY_ASSIGN(const DeviceProperties* device, device_properties(stream.device));
+  const SlotViews views(op.slots, args);
+  if (op.check) ROOFTILE_TRY(op.check(args, views, stream.device, CallStage::complete));
+  if (no_element_written(op, views)) return {};
+  CallPlan plan;
+  ROOFTILE_TRY(plan_chosen(op, args, *device, plan));
+  ROOFTILE_TRY(check_workspace(workspace, plan.rung_plan.workspace));
+  return (*plan.launch)({stream, device, args, &plan.rung_plan, workspace});
+}
+
+// The largest workspace of the plans for every alignment that the tensors without memory may come to have: a plan may
+// take another rung where a pointer is aligned to its element alone.
+Result<WorkspaceSpec> plan_for_any_alignment(const OperatorDescriptor& op, ArgsRef args,
+                                             const DeviceProperties& device) {
+  std::vector<TensorView> tensors;
+  std::vector<std::size_t> open;  // those whose address is not known
+  for (const TensorSlot& slot : op.slots) {
+    const ConstTensorView view = slot.view(args);
+    if (view.data == nullptr && view.numel() > 0 && !is_absent(view)) open.push_back(tensors.size());
+    tensors.push_back({const_cast<void*>(view.data), view.dtype, view.device, view.shape, view.strides});
+  }
+  const auto plan_once = [&](ArgsRef call) -> Result<WorkspaceSpec> {
+    CallPlan plan;
+    ROOFTILE_TRY(plan_chosen(op, call, device, plan));
+    return plan.rung_plan.workspace;
+  };
+  if (open.empty()) return plan_once(args);
+  // Each alone and all together; more would be 2^n plans.
+  WorkspaceSpec most;
+  for (std::size_t which = 0; which <= open.size() + 1; ++which) {
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const bool aligned = which == i || which == open.size();
+      std::uintptr_t address = (std::uintptr_t{1} << 40) * (i + 1);
+      if (!aligned) address += size_of(tensors[open[i]].dtype);
+      tensors[open[i]].data = reinterpret_cast<void*>(address);
+    }
+    ROOFTILE_TRY_ASSIGN(const WorkspaceSpec spec, plan_once(op.with_tensors(args, tensors)));
+    most.bytes = std::max(most.bytes, spec.bytes);
+    most.zeroed_bytes = std::max(most.zeroed_bytes, spec.zeroed_bytes);
+  }
+  return most;
+}
+
+Result<WorkspaceSpec> workspace_without_memory(const OperatorDescriptor& op, ArgsRef args, Device device) {
+  ROOFTILE_TRY_ASSIGN(const DeviceProperties* properties, device_properties(device));
+  const SlotViews views(op.slots, args);
+  if (op.check) ROOFTILE_TRY(op.check(args, views, device, CallStage::no_memory));
+  if (no_element_written(op, views)) return WorkspaceSpec{};
+  return plan_for_any_alignment(op, args, *properties);
+}
+
+Status specs_of_outputs(const OperatorDescriptor& op, ArgsRef args, std::span<TensorSpec> specs) {
+  const SlotViews views(op.slots, args);
+  ROOFTILE_TRY(op.check(args, views, device_of_call(op, views), CallStage::inputs_only));
+  auto next = specs.begin();
+  for (const TensorSlot& slot : op.slots) {
+    if (slot.direction != SlotDirection::out || next == specs.end()) continue;
+    ROOFTILE_TRY(slot.spec(args, *next++));
+  }
+  return {};
+}
+
+Status run_with_new_outputs(const OperatorDescriptor& op, Context& context, void* args, ArgsRef same_args,
+                            std::span<Tensor> outputs) {
+  ROOFTILE_TRY(context.status());
+  const SlotViews views(op.slots, same_args);
+  ROOFTILE_TRY_ASSIGN(Context * serving, context.serving(device_of_call(op, views)));
+  ROOFTILE_TRY(op.check(same_args, views, serving->device(), CallStage::inputs_only));
+  auto next = outputs.begin();
+  for (const TensorSlot& slot : op.slots) {
+    if (slot.direction != SlotDirection::out || next == outputs.end()) continue;
+    TensorSpec spec;
+    ROOFTILE_TRY(slot.spec(same_args, spec));
+    ROOFTILE_TRY_ASSIGN(*next, Tensor::empty(*serving, spec.shape, spec.dtype));
+    slot.set(args, next->view());
+    ++next;
+  }
+  return run_anywhere(op, context, same_args);
 }
 
 }  // namespace
@@ -154,64 +321,63 @@ std::vector<TensorSpec> specs_by_slot(const OperatorDescriptor& op, std::span<co
   return specs;
 }
 
+SlotViews::SlotViews(const std::vector<TensorSlot>& slots, ArgsRef args) {
+  const std::size_t count = std::min(slots.size(), kMost);
+  for (std::size_t i = 0; i < count; ++i) ::new (&views_[i]) ConstTensorView(slots[i].view(args));
+}
+
 bool writes_nothing(const OperatorDescriptor& op, ArgsRef args) {
-  bool nothing = !op.slots.empty();
-  for (const TensorSlot& slot : op.slots) {
-    if (!is_written(slot)) continue;
-    const ConstTensorView view = slot.view(args);
-    nothing = nothing && ((slot.optional && is_absent(view)) || view.numel() == 0);
-  }
-  return nothing;
+  return no_element_written(op, SlotViews(op.slots, args));
 }
 
 RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
   return rung.plan ? rung.plan(args, device) : RungPlan{};
 }
 
-Result<CallPlan> plan_call(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device) {
-  const auto plan = [&]() -> Result<CallPlan> {
-    if (op.check) ROOFTILE_TRY(op.check(args, device.device));
-    if (writes_nothing(op, args)) return CallPlan{};
-    ROOFTILE_TRY_ASSIGN(const RungRow* rung, chosen_rung(op, args, device));
-    ROOFTILE_TRY(check_serves(*rung, args, device));
-    return CallPlan{rung, plan_rung(*rung, args, device)};
-  };
-  Result<CallPlan> result = plan();
-  return result.ok() ? std::move(result) : Result<CallPlan>(explained(op, args, result.status()));
+Status plan_call(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device, CallPlan& plan) {
+  return plan_chosen(op, args, device, plan);
 }
 
-Result<WorkspaceSpec> workspace_of(const OperatorDescriptor& op, ArgsRef args, Device device) {
-  const Result<const DeviceProperties*> properties = device_properties(device);
-  if (!properties.ok()) return explained(op, args, properties.status());
-  ROOFTILE_TRY_ASSIGN(const CallPlan plan, plan_call(op, args, **properties));
-  return plan.rung_plan.workspace;
+Status run(OperatorRef op, Context& context, ArgsRef args, SourceLocation caller) {
+  return at_edge(op, args, caller,
+                 [&](const OperatorDescriptor& d) { return run_anywhere(d, context, args); });
 }
 
-Status run(const OperatorDescriptor& op, Context& context, ArgsRef args) {
-  ROOFTILE_TRY_ASSIGN(const CallPlan plan, plan_call(op, args, context.properties()));
-  if (plan.rung == nullptr) return {};
-  return explained(op, args, launch_in(context, *plan.rung, args, plan.rung_plan));
+Status run(OperatorRef op, StreamRef stream, ArgsRef args, const Workspace& workspace,
+           SourceLocation caller) {
+  return at_edge(op, args, caller,
+                 [&](const OperatorDescriptor& d) { return run_in_stream(d, stream, args, workspace); });
 }
 
-Status run(const OperatorDescriptor& op, StreamRef stream, ArgsRef args, const Workspace& workspace) {
-  const Result<const DeviceProperties*> device = device_properties(stream.device);
-  if (!device.ok()) return explained(op, args, device.status());
-  ROOFTILE_TRY_ASSIGN(const CallPlan plan, plan_call(op, args, **device));
-  if (plan.rung == nullptr) return {};
-  const Status status = check_workspace(workspace, plan.rung_plan.workspace);
-  if (!status.ok()) return explained(op, args, status);
-  return explained(op, args, launch(*plan.rung, stream, **device, args, plan.rung_plan, workspace));
+Result<WorkspaceSpec> workspace_of(OperatorRef op, ArgsRef args, Device device, SourceLocation caller) {
+  return at_edge(op, args, caller,
+                 [&](const OperatorDescriptor& d) { return workspace_without_memory(d, args, device); });
+}
+
+Status output_specs(OperatorRef op, ArgsRef args, std::span<TensorSpec> specs, SourceLocation caller) {
+  return at_edge(op, args, caller,
+                 [&](const OperatorDescriptor& d) { return specs_of_outputs(d, args, specs); });
+}
+
+Status run_returning(OperatorRef op, Context& context, void* args, ArgsRef same_args,
+                     std::span<Tensor> outputs, SourceLocation caller) {
+  return at_edge(op, same_args, caller, [&](const OperatorDescriptor& d) {
+    return run_with_new_outputs(d, context, args, same_args, outputs);
+  });
 }
 
 Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& context, ArgsRef args) {
-  const DeviceProperties& device = context.properties();
-  const auto run_it = [&]() -> Status {
-    if (op.check) ROOFTILE_TRY(op.check(args, device.device));
-    if (writes_nothing(op, args)) return {};
-    ROOFTILE_TRY(check_serves(rung, args, device));
-    return launch_in(context, rung, args, plan_rung(rung, args, device));
-  };
-  return explained(op, args, run_it());
+  return at_edge(op, args, SourceLocation::current(), [&](const OperatorDescriptor& d) -> Status {
+    ROOFTILE_TRY(context.status());
+    const ContextUse use(context);
+    const DeviceProperties& device = context.properties();
+    const SlotViews views(d.slots, args);
+    if (d.check) ROOFTILE_TRY(d.check(args, views, device.device, CallStage::complete));
+    if (no_element_written(d, views)) return {};
+    CallPlan plan;
+    ROOFTILE_TRY(plan_with(rung, args, device, plan));
+    return launch_in(context, plan, args);
+  });
 }
 
 }  // namespace rooftile

@@ -5,6 +5,7 @@
 // kernel runs, and how.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@
 #include "rooftile/core/rung.h"
 #include "rooftile/core/status.h"
 #include "rooftile/core/stream.h"
+#include "rooftile/core/tensor.h"
 #include "rooftile/core/view.h"
 #include "rooftile/core/workspace.h"
 
@@ -38,9 +40,14 @@ struct TensorSlot {
   std::string may_alias{};  // an output that may be this input itself: the same pointer, dtype and strides
   bool dense = false;       // row-major without gaps
   bool optional = false;    // may be absent: a view without memory and dimensions
+  bool free_ones = false;   // an output whose extents of 1 do not count: [3,1] is as good as [3]
   std::string doc{};
   // Of a call's arguments.
   std::function<ConstTensorView(ArgsRef)> view{};
+  std::function<void(void* args, const TensorView&)> set{};
+  // Of an `out` slot: what it is for a call's inputs and parameters. Its shape is asked of every call; its dtype is what
+  // the operator allocates, where the slot allows several.
+  std::function<Status(ArgsRef, TensorSpec&)> spec{};
 };
 
 [[nodiscard]] inline bool is_read(const TensorSlot& slot) { return slot.direction != SlotDirection::out; }
@@ -49,10 +56,25 @@ struct TensorSlot {
   return view.data == nullptr && view.rank() == 0;
 }
 
-// What an output tensor must be for given inputs.
-struct TensorSpec {
-  DType dtype = DType::f32;
-  Extents shape;
+// The views of a call in slot order, read once.
+class SlotViews {
+ public:
+  static constexpr std::size_t kMost = 16;
+  // Of the first kMost slots.
+  SlotViews(const std::vector<TensorSlot>& slots, ArgsRef args);
+  const ConstTensorView& operator[](std::size_t i) const { return views_[i]; }
+
+ private:
+  union {  // not initialised: a call pays for the slots that it has
+    std::array<ConstTensorView, kMost> views_;
+  };
+};
+
+// What of a call is there when it is checked.
+enum class CallStage {
+  complete,
+  no_memory,   // views may have no data yet: a question for a workspace
+  inputs_only  // nor are there outputs: a question for their specs
 };
 
 // How far the results of two runs on the same input may differ.
@@ -119,14 +141,17 @@ struct OperatorDescriptor {
   std::string source;   // paper or page
   std::vector<TensorSlot> slots;
   std::vector<ParamSpec> params;
-  // Everything that the operator's contract asks of a call on this device.
-  std::function<Status(ArgsRef, Device)> check;
+  // Everything that the operator's contract asks of a call on this device, as far as it is there. Allocates nothing
+  // where it is ok.
+  std::function<Status(ArgsRef, const SlotViews&, Device, CallStage)> check;
   // "in f32[8], out f32[1], op=sum": a call, for an error.
   std::function<std::string(ArgsRef)> describe;
   // Typed arguments from tensors in slot order (an absent one: a view without memory), checked on their device.
   std::function<Result<AnyArgs>(std::span<const TensorView> tensors, const Params& params)> make_args;
   // The tensors of the `out` slots for those of the slots that are read, in slot order.
   InferOutputs infer_outputs;
+  // The same call with other tensors, in slot order; not checked.
+  std::function<AnyArgs(ArgsRef, std::span<const TensorView> tensors)> with_tensors;
   std::vector<RungRow> rungs;
   // The id of the rung that the public API takes on this device.
   std::function<std::string_view(ArgsRef, const DeviceProperties&)> choose;
@@ -153,14 +178,14 @@ struct OperatorDescriptor {
 // What a rung that serves the call needs for it.
 [[nodiscard]] RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device);
 
-// What the public API does with a call: the rung, and its plan. `rung` is null where there is nothing to do (no output
-// has an element).
+// What the public API does with a call that was checked: the rung, and its plan.
 struct CallPlan {
   const RungRow* rung = nullptr;
+  const LaunchFn* launch = nullptr;
   RungPlan rung_plan;
 };
-[[nodiscard]] Result<CallPlan> plan_call(const OperatorDescriptor& op, ArgsRef args,
-                                         const DeviceProperties& device);
+[[nodiscard]] Status plan_call(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device,
+                               CallPlan& plan);
 
 // The specs of an operator's slots, in slot order, from those of the slots that are read and of the `out` slots.
 // Precondition: as many of each as there are such slots.
@@ -168,35 +193,70 @@ struct CallPlan {
                                                     std::span<const TensorSpec> inputs,
                                                     std::span<const TensorSpec> outputs);
 
+// A descriptor, or the function that makes it: the latter is called only where exceptions become a Status.
+class OperatorRef {
+ public:
+  OperatorRef(const OperatorDescriptor& made) : made_(&made) {}      // NOLINT(google-explicit-constructor)
+  OperatorRef(const OperatorDescriptor& (*make)()) : make_(make) {}  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] const OperatorDescriptor& get() const { return made_ != nullptr ? *made_ : make_(); }
+
+ private:
+  const OperatorDescriptor* made_ = nullptr;
+  const OperatorDescriptor& (*make_)() = nullptr;
+};
+
 // What an operator's public functions do, once for all operators: check, plan, workspace, launch. Errors carry the
-// operator's name and the call.
-[[nodiscard]] Result<WorkspaceSpec> workspace_of(const OperatorDescriptor& op, ArgsRef args, Device device);
-[[nodiscard]] Status run(const OperatorDescriptor& op, Context& context, ArgsRef args);
-[[nodiscard]] Status run(const OperatorDescriptor& op, StreamRef stream, ArgsRef args,
-                         const Workspace& workspace);
+// operator's name, the call and the caller's line. Nothing throws.
+[[nodiscard]] Status run(OperatorRef op, Context& context, ArgsRef args,
+                         SourceLocation caller = SourceLocation::current());
+[[nodiscard]] Status run(OperatorRef op, StreamRef stream, ArgsRef args, const Workspace& workspace,
+                         SourceLocation caller = SourceLocation::current());
+[[nodiscard]] Result<WorkspaceSpec> workspace_of(OperatorRef op, ArgsRef args, Device device,
+                                                 SourceLocation caller = SourceLocation::current());
+// What the operator's outputs are, in slot order, as many as are asked for. `args` has no outputs.
+[[nodiscard]] Status output_specs(OperatorRef op, ArgsRef args, std::span<TensorSpec> specs,
+                                  SourceLocation caller = SourceLocation::current());
+// Allocates the outputs, in slot order, on the device of the inputs, sets them in `args` (an Args, which has none yet)
+// and runs.
+[[nodiscard]] Status run_returning(OperatorRef op, Context& context, void* args, ArgsRef same_args,
+                                   std::span<Tensor> outputs,
+                                   SourceLocation caller = SourceLocation::current());
 // One rung by name, with a workspace of the Context.
 [[nodiscard]] Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& context,
                               ArgsRef args);
 
 }  // namespace rooftile
 
-// The public functions of an operator, which its header declares:
-//   Status reduce(Context&, const ReduceArgs&);
-//   Result<WorkspaceSpec> reduce_workspace(const ReduceArgs&, Device);
-//   Status reduce(StreamRef, const ReduceArgs&, const Workspace&);
-// and the one that the registry calls.
-#define ROOFTILE_ENTRY_POINTS(op, Args)                                                        \
-  ::rooftile::Status op(::rooftile::Context& context, const Args& args) {                      \
-    return ::rooftile::run(op##_operator(), context, ::rooftile::ArgsRef::of(args));           \
-  }                                                                                            \
-  ::rooftile::Result<::rooftile::WorkspaceSpec> op##_workspace(const Args& args,               \
-                                                               ::rooftile::Device device) {    \
-    return ::rooftile::workspace_of(op##_operator(), ::rooftile::ArgsRef::of(args), device);   \
-  }                                                                                            \
-  ::rooftile::Status op(::rooftile::StreamRef stream, const Args& args,                        \
-                        const ::rooftile::Workspace& workspace) {                              \
-    return ::rooftile::run(op##_operator(), stream, ::rooftile::ArgsRef::of(args), workspace); \
-  }                                                                                            \
+// The public functions that ROOFTILE_CALLS declares (core/api.h), of an operator with one output, and the one that the
+// registry calls.
+#define ROOFTILE_ENTRY_POINTS(op, Args, ...)                                                                 \
+  ::rooftile::Status op(::rooftile::Context& context, const Args& args, ::rooftile::SourceLocation caller) { \
+    return ::rooftile::run(op##_operator, context, ::rooftile::ArgsRef::of(args), caller);                   \
+  }                                                                                                          \
+  ::rooftile::Status op(::rooftile::StreamRef stream, const Args& args,                                      \
+                        const ::rooftile::Workspace& workspace, ::rooftile::SourceLocation caller) {         \
+    return ::rooftile::run(op##_operator, stream, ::rooftile::ArgsRef::of(args), workspace, caller);         \
+  }                                                                                                          \
+  ::rooftile::Result<::rooftile::WorkspaceSpec> op##_workspace(const Args& args, ::rooftile::Device device,  \
+                                                               ::rooftile::SourceLocation caller) {          \
+    return ::rooftile::workspace_of(op##_operator, ::rooftile::ArgsRef::of(args), device, caller);           \
+  }                                                                                                          \
+  ::rooftile::Result<::rooftile::TensorSpec> op##_output(ROOFTILE_INPUTS_(__VA_ARGS__), Args options,        \
+                                                         ::rooftile::SourceLocation caller) {                \
+    ROOFTILE_SET_INPUTS_(options, __VA_ARGS__)                                                               \
+    ::rooftile::TensorSpec spec;                                                                             \
+    ROOFTILE_TRY(                                                                                            \
+        ::rooftile::output_specs(op##_operator, ::rooftile::ArgsRef::of(options), {&spec, 1}, caller));      \
+    return spec;                                                                                             \
+  }                                                                                                          \
+  ::rooftile::Result<::rooftile::Tensor> op(::rooftile::Context& context, ROOFTILE_INPUTS_(__VA_ARGS__),     \
+                                            Args options, ::rooftile::SourceLocation caller) {               \
+    ROOFTILE_SET_INPUTS_(options, __VA_ARGS__)                                                               \
+    ::rooftile::Tensor output;                                                                               \
+    ROOFTILE_TRY(::rooftile::run_returning(op##_operator, context, &options,                                 \
+                                           ::rooftile::ArgsRef::of(options), {&output, 1}, caller));         \
+    return output;                                                                                           \
+  }                                                                                                          \
   ROOFTILE_REGISTER(op)
 #define ROOFTILE_REGISTER(op) \
   void register_##op(::rooftile::Registry& registry) { registry.add(op##_operator()); }

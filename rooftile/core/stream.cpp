@@ -9,8 +9,6 @@ namespace rooftile {
 namespace {
 
 constexpr const char* kNoEvent = "the event is empty (moved from): make one by Event::create";
-constexpr const char* kNoGraph = "the graph is empty: make one by Graph::capture";
-constexpr const char* kNoGraphExec = "the graph is not instantiated: make one by GraphExec::instantiate";
 
 bool is_cuda(Device device) { return device.kind == DeviceKind::cuda; }
 
@@ -24,14 +22,6 @@ Status check_same_device(Device event, Device stream) {
   if (event == stream) return {};
   return invalid_argument("an event of " + to_string(event) + " cannot be recorded in a stream of " +
                           to_string(stream));
-}
-
-// Graphs exist on a GPU alone.
-Status check_graph_stream(StreamRef stream) {
-  ROOFTILE_TRY(detail::check_device(stream.device));
-  if (is_cuda(stream.device)) return {};
-  return unsupported("graphs need a cuda stream: on " + to_string(stream.device) +
-                     " work runs at once and leaves nothing to capture or replay");
 }
 
 }  // namespace
@@ -111,47 +101,6 @@ Result<double> Event::elapsed_us_since(const Event& start) const {
   if (host_ns_ == 0 || start.host_ns_ == 0)
     return invalid_argument("both events must be recorded before their time is asked");
   return static_cast<double>(host_ns_ - start.host_ns_) * 1e-3;
-}
-
-Graph::~Graph() {
-  if (handle_ != nullptr) detail::cuda_backend()->destroy_graph(handle_);
-}
-
-Status Graph::begin_capture(StreamRef stream) {
-  ROOFTILE_TRY(check_graph_stream(stream));
-  if (stream.handle == nullptr) {
-    return invalid_argument("the default stream cannot be captured: use a Stream");
-  }
-  return detail::cuda_backend()->begin_capture(stream);
-}
-
-Result<Graph> Graph::end_capture(StreamRef stream) {
-  Graph graph;
-  ROOFTILE_TRY_ASSIGN(graph.handle_, detail::cuda_backend()->end_capture(stream));
-  return graph;
-}
-
-Result<GraphExec> GraphExec::instantiate(const Graph& graph) {
-  if (graph.handle() == nullptr) return invalid_argument(kNoGraph);
-  GraphExec exec;
-  ROOFTILE_TRY_ASSIGN(exec.handle_, detail::cuda_backend()->instantiate(graph.handle()));
-  return exec;
-}
-
-GraphExec::~GraphExec() {
-  if (handle_ != nullptr) detail::cuda_backend()->destroy_graph_exec(handle_);
-}
-
-Status GraphExec::launch(StreamRef stream) const {
-  ROOFTILE_TRY(check_graph_stream(stream));
-  if (handle_ == nullptr) return invalid_argument(kNoGraphExec);
-  return detail::cuda_backend()->launch_graph(handle_, stream);
-}
-
-Status GraphExec::update(const Graph& graph) {
-  if (handle_ == nullptr) return invalid_argument(kNoGraphExec);
-  if (graph.handle() == nullptr) return invalid_argument(kNoGraph);
-  return detail::cuda_backend()->update_graph(handle_, graph.handle());
 }
 
 }  // namespace rooftile

@@ -68,34 +68,72 @@ class Event {
   long long host_ns_ = 0;   // steady clock, on cpu and sim
 };
 
-// A captured sequence of work.
+class Context;
+
+// A captured sequence of work, and what it needs to be replayed.
+//
+//   Graph graph = Graph::record(context, [&] { return reduce(context, args); }).value();
+//   graph.launch(context.stream());
 class Graph {
  public:
   Graph() = default;
-  Graph(Graph&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Graph(Graph&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)),
+        exec_(std::exchange(other.exec_, nullptr)),
+        owned_(std::exchange(other.owned_, nullptr)) {}
   Graph& operator=(Graph&& other) noexcept {
     std::swap(handle_, other.handle_);
+    std::swap(exec_, other.exec_);
+    std::swap(owned_, other.owned_);
     return *this;
   }
   ~Graph();
 
-  // Captures what `enqueue()` (returning Status) puts into the stream; on an error from it the capture is
-  // ended and that error returned.
+  // What `enqueue()` (returning Status) calls on the Context, ready to be replayed. The graph owns the workspaces of
+  // these calls and outlives the Context; the tensors are the caller's to keep. On an error from enqueue() the capture
+  // is ended and that error returned. Two launches of one graph must not run at the same time.
+  template <class Enqueue>
+  static Result<Graph> record(Context& context, Enqueue&& enqueue) {
+    ROOFTILE_TRY(begin_recording(context));
+    Ending<Context> ending{&context, &Graph::end_recording};
+    return ending.end(std::forward<Enqueue>(enqueue)());
+  }
+  // The same of any stream's work; calls need a workspace that was there before.
   template <class Enqueue>
   static Result<Graph> capture(StreamRef stream, Enqueue&& enqueue) {
     ROOFTILE_TRY(begin_capture(stream));
-    Status status = std::forward<Enqueue>(enqueue)();
-    Result<Graph> graph = end_capture(stream);
-    if (!status.ok()) return status;
-    return graph;
+    Ending<const StreamRef> ending{&stream, &Graph::end_capture};
+    return ending.end(std::forward<Enqueue>(enqueue)());
   }
+
+  // Replays. The first launch instantiates, where record() has not.
+  [[nodiscard]] Status launch(StreamRef stream);
 
   [[nodiscard]] void* handle() const { return handle_; }  // cudaGraph_t
 
  private:
+  // Ends a capture also where enqueue() throws.
+  template <class Where>
+  struct Ending {
+    Where* where;
+    Result<Graph> (*end_it)(Where&);
+    Result<Graph> end(const Status& enqueued) {
+      Result<Graph> graph = end_it(*std::exchange(where, nullptr));
+      if (!enqueued.ok()) return enqueued;
+      return graph;
+    }
+    ~Ending() {
+      if (where != nullptr) (void)end_it(*where);
+    }
+  };
+  struct Owned;
+  static Status begin_recording(Context& context);
+  static Result<Graph> end_recording(Context& context);
   static Status begin_capture(StreamRef stream);
-  static Result<Graph> end_capture(StreamRef stream);
+  static Result<Graph> end_capture(const StreamRef& stream);
   void* handle_ = nullptr;
+  void* exec_ = nullptr;  // cudaGraphExec_t
+  Owned* owned_ = nullptr;
 };
 
 // A graph ready to be replayed.

@@ -93,7 +93,7 @@ TEST_F(Cli, WrongShapes) {
 TEST_F(Cli, AGpuThatIsNotThere) {
   if (cuda_availability().ok()) GTEST_SKIP() << "this machine has a GPU";
   for (const std::string command : {"ladder", "verify"}) {
-    expect_error(3, cuda_availability().message(), {command, "reduce", "--device", "cuda"});
+    expect_error(3, cuda_availability().sentence(), {command, "reduce", "--device", "cuda"});
     expect_error(3, "--device cpu", {command, "reduce", "--device", "cuda:1"});
   }
   expect_error(3, "--device cuda",
@@ -335,7 +335,7 @@ TEST_F(Cli, RunRejectsBadFiles) {
   expect_error(2, "--in is required", {"run", "reduce", "--out", out});
   expect_error(2, "No such file", {"run", "reduce", "--in", path("none.npy"), "--out", out});
   expect_error(2, "1 --in file", {"run", "reduce", "--in", good, "--in", good, "--out", out});
-  expect_error(2, "in has no axis 3", {"run", "reduce", "--arg", "axis=3", "--in", good, "--out", out});
+  expect_error(2, "in has no axis 3", {"run", "reduce", "--arg", "axes=3", "--in", good, "--out", out});
   expect_error(
       2, "at least one element",
       {"run", "reduce", "--arg", "op=max", "--in", write_tensor("e.npy", DType::f32, {}), "--out", out});

@@ -227,7 +227,7 @@ TEST_F(InspectCommand, TheRealCompilerKnowsTheLaunchedKernels) {
   if (run({"inspect", "reduce/warp_shuffle"}).code == 3) GTEST_SKIP() << "no nvcc here";
   const std::vector<std::vector<std::string>> calls = {
       {"reduce/warp_shuffle"},
-      {"reduce/warp_per_row", "--shape", "m=4096,n=64", "--arg", "axis=1", "--dtype", "bf16"},
+      {"reduce/warp_per_row", "--shape", "m=4096,n=64", "--arg", "axes=1", "--dtype", "bf16"},
       {"transpose/swizzled", "--dtype", "f16", "--arch", "sm_80"},
       {"transpose/tma"}};
   for (const std::vector<std::string>& call : calls) {

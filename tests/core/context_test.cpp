@@ -105,6 +105,53 @@ TEST_P(HostContext, OwnedWorkspaceCoversAndIsZeroed) {
   EXPECT_FALSE(OwnedWorkspace::create(context_.stream(), {.bytes = 300, .zeroed_bytes = 40}).ok());
 }
 
+TEST_P(HostContext, AReservedWorkspaceStays) {
+  ASSERT_TRUE(context_.reserve({.bytes = 4096, .zeroed_bytes = 64}).ok());
+  const Workspace reserved = context_.workspace({.bytes = 4096, .zeroed_bytes = 64}).value();
+  const Workspace larger = context_.workspace({.bytes = 1 << 20, .zeroed_bytes = 64}).value();
+  EXPECT_NE(larger.data, reserved.data);
+  // A graph may still use it.
+  std::memset(reserved.data, 1, 4096);
+  EXPECT_EQ(larger.zeroed, reserved.zeroed);
+}
+
+TEST_P(HostContext, OnACallersStream) {
+  const Context context = Context::on(context_.stream());
+  ASSERT_TRUE(context.status().ok()) << context.status();
+  EXPECT_EQ(context.device(), GetParam());
+}
+
+TEST_P(HostContext, OnceMovedRefusesEverything) {
+  const Context moved = std::move(context_);
+  EXPECT_TRUE(moved.status().ok());
+  for (const Status& status : {context_.status(), context_.workspace({.bytes = 1}).status(),
+                               context_.reserve({}), context_.discard_workspace(), context_.synchronize(),
+                               context_.check(), context_.serving(GetParam()).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument) << status;
+    EXPECT_NE(status.rule().find("moved from"), std::string::npos) << status;
+  }
+  EXPECT_EQ(context_.error_word(), nullptr);
+  EXPECT_EQ(context_.device(), kCpu);
+  EXPECT_EQ(context_.properties().multiprocessors, 0);
+}
+
+TEST_P(HostContext, GraphsAreOfGpusAlone) {
+  EXPECT_EQ(Graph::record(context_, [] { return Status(); }).status().code(), StatusCode::unsupported);
+}
+
+TEST(Context, ByDefaultIsOfTheDefaultDevice) {
+  const Context context;
+  ASSERT_TRUE(context.status().ok()) << context.status();
+  EXPECT_EQ(context.device(), default_device());
+}
+
+TEST(Context, ThatCouldNotBeMadeSaysWhyAtEveryCall) {
+  Context context(cuda_device(cuda_device_count()));
+  EXPECT_EQ(context.status().code(), StatusCode::unavailable);
+  EXPECT_EQ(context.workspace({.bytes = 1}).status().code(), StatusCode::unavailable);
+  EXPECT_EQ(context.synchronize().code(), StatusCode::unavailable);
+}
+
 TEST(Context, ADeviceThatIsNotThereIsUnavailable) {
   EXPECT_EQ(Context::create(cuda_device(cuda_device_count())).status().code(), StatusCode::unavailable);
 }

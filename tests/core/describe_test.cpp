@@ -58,9 +58,12 @@ class Described : public testing::Test {
     args_ = {.x = view(0, 4), .y = view(8, 4), .state = view(16, 4)};
   }
   TensorView view(int first, std::int64_t n, std::int64_t stride = 1, DType dtype = DType::f32) {
-    return {memory_.data() + first, dtype, kCpu, Extents{n}, Extents{stride}};
+    return {static_cast<void*>(memory_.data() + first), dtype, kCpu, Extents{n}, Extents{stride}};
   }
-  std::string rule() { return op_.check(ArgsRef::of(args_), kCpu).rule(); }
+  std::string rule(CallStage stage = CallStage::complete) {
+    const ArgsRef args = ArgsRef::of(args_);
+    return op_.check(args, SlotViews(op_.slots, args), kCpu, stage).rule();
+  }
 
   OperatorDescriptor op_;
   std::array<float, 64> memory_{};
@@ -89,7 +92,7 @@ TEST_F(Described, Dtypes) {
 }
 
 TEST_F(Described, RanksAndShapes) {
-  args_.x = contiguous_view<const void>(memory_.data(), DType::f32, kCpu, Extents{1, 1, 4});
+  args_.x = rooftile::view(memory_.data(), {1, 1, 4});
   EXPECT_EQ(rule(), "x must have 1 to 2 dimensions");
   args_.x = view(0, 3);
   EXPECT_EQ(rule(), "y must have the shape of x");
@@ -141,10 +144,21 @@ TEST_F(Described, Parameters) {
   EXPECT_EQ(rule(), "axis is 2: use an integer from -2 to 1, or all");
   args_.axis = std::nullopt;
   args_.shade = static_cast<Shade>(7);
-  EXPECT_EQ(rule(), "shade is none of its values: use light | dark");
+  EXPECT_EQ(rule(), "shade is 7: use light | dark");
   args_.shade = Shade::light;
   args_.tile = {8, 128};
-  EXPECT_EQ(rule(), "tile is 8,128: use integers from 1 to 64, divided by commas");
+  EXPECT_EQ(rule(), "tile is 8,128: use integers from 1 to 64, divided by commas, or none");
+}
+
+TEST_F(Described, WhatIsNotThereYetIsNotAskedFor) {
+  args_.x.data = nullptr;
+  EXPECT_NE(rule(), "");
+  EXPECT_EQ(rule(CallStage::no_memory), "");
+  EXPECT_EQ(rule(CallStage::inputs_only), "y is given to a call that makes it: leave it out");
+  args_.y = {};
+  EXPECT_EQ(rule(CallStage::inputs_only), "");
+  args_.alpha = 7;
+  EXPECT_NE(rule(CallStage::inputs_only), "");
 }
 
 TEST_F(Described, DefaultsAreThoseOfTheMembers) {
@@ -167,7 +181,7 @@ TEST_F(Described, ArgumentsComeFromTensorsAndText) {
   ASSERT_TRUE(params.set(op_.params, "tile", "4,2").ok());
   const std::array<TensorView, 4> tensors = {view(0, 4), TensorView{}, view(8, 4), view(16, 4)};
   const Result<AnyArgs> any = op_.make_args(tensors, params);
-  ASSERT_TRUE(any.ok()) << any.status().message();
+  ASSERT_TRUE(any.ok()) << any.status().sentence();
   const Args& args = any->as<Args>();
   EXPECT_EQ(args.shade, Shade::light);
   EXPECT_EQ(args.axis, -1);
@@ -205,7 +219,7 @@ TEST_F(Described, ErrorsCarryTheCall) {
   Context context = Context::create(kCpu).value();
   args_.axis = 5;
   EXPECT_EQ(
-      run(op_, context, ArgsRef::of(args_)).message(),
+      run(op_, context, ArgsRef::of(args_)).sentence(),
       "dummy: axis is 5: use an integer from -2 to 1, or all (x f32[4], y f32[4], state f32[4], shade=dark, "
       "alpha=0.5, axis=5, as=f16, tile=8,16)");
 }

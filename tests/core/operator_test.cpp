@@ -122,9 +122,9 @@ TEST_F(Operator, NeverRunsWhatIsWrongOnPurpose) {
   EXPECT_EQ(unsupported_reason(op_.rungs[0], args(10), cpu_), reason);
   EXPECT_EQ(unsupported_reason(op_.rungs[0], args(10), sim_), "a CPU rung");
   Context context = Context::create(kCpu).value();
-  EXPECT_EQ(run_rung(op_, op_.rungs[0], context, args(10)).message(),
+  EXPECT_EQ(run_rung(op_, op_.rungs[0], context, args(10)).sentence(),
             "dummy: host on cpu: " + reason + " (size=10)");
-  EXPECT_EQ(run(op_, context, args(10)).message(), "dummy: host on cpu: " + reason + " (size=10)");
+  EXPECT_EQ(run(op_, context, args(10)).sentence(), "dummy: host on cpu: " + reason + " (size=10)");
   EXPECT_EQ(g_launches, 0);
 }
 
@@ -145,12 +145,12 @@ TEST_F(Operator, ErrorsCarryTheOperator) {
   Context context = Context::create(kCpu).value();
   const Status status = run(op_, context, args(101));
   EXPECT_EQ(status.code(), StatusCode::unsupported);
-  EXPECT_EQ(status.message(), "dummy: host on cpu: at most 100 (size=101)");
+  EXPECT_EQ(status.sentence(), "dummy: host on cpu: at most 100 (size=101)");
   EXPECT_EQ(workspace_of(op_, args(101), kCpu).status().operator_name(), "dummy");
-  EXPECT_EQ(run_rung(op_, op_.rungs[1], context, args(1)).message(),
+  EXPECT_EQ(run_rung(op_, op_.rungs[1], context, args(1)).sentence(),
             "dummy: kernel on cpu: a GPU rung (size=1)");
   EXPECT_EQ(run_rung(op_, op_.rungs[1], context, args(1)).code(), StatusCode::unavailable);
-  EXPECT_EQ(run_rung(op_, op_.rungs[2], context, args(1)).message(), "dummy: it broke half-way (size=1)");
+  EXPECT_EQ(run_rung(op_, op_.rungs[2], context, args(1)).sentence(), "dummy: it broke half-way (size=1)");
   EXPECT_EQ(run(op_, StreamRef{cuda_device(cuda_device_count()), nullptr}, args(1), {}).operator_name(),
             "dummy");
   EXPECT_EQ(g_launches, 0);
@@ -158,7 +158,7 @@ TEST_F(Operator, ErrorsCarryTheOperator) {
   op_.choose = [](ArgsRef, const DeviceProperties&) { return std::string_view("typo"); };
   EXPECT_EQ(run(op_, context, args(1)).code(), StatusCode::internal);
   op_.choose = [](ArgsRef, const DeviceProperties&) { return std::string_view(); };
-  EXPECT_EQ(run(op_, context, args(1)).message(), "dummy: no rung serves this call on cpu (size=1)");
+  EXPECT_EQ(run(op_, context, args(1)).sentence(), "dummy: no rung serves this call on cpu (size=1)");
   op_.choose = nullptr;
   EXPECT_EQ(run(op_, context, args(1)).code(), StatusCode::unsupported);
 }
@@ -168,7 +168,7 @@ TEST_F(Operator, AWorkspaceThatDoesNotFitIsRefused) {
   const OwnedWorkspace good = OwnedWorkspace::create(stream, {.bytes = 80, .zeroed_bytes = 4}).value();
   EXPECT_TRUE(run(op_, stream, args(10), good.get()).ok());
   EXPECT_EQ(
-      run(op_, stream, args(11), good.get()).message(),
+      run(op_, stream, args(11), good.get()).sentence(),
       "dummy: the workspace is too small: it has 80 bytes and 4 zeroed, the call needs 88 and 4 zeroed (size=11)");
   Workspace misaligned = good.get();
   misaligned.data = static_cast<char*>(misaligned.data) + 8;

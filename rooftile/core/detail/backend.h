@@ -43,6 +43,9 @@ class Backend {
 // What only a GPU has. Destroying never fails: it tolerates a context that is already gone.
 class GpuBackend : public Backend {
  public:
+  // Of a cudaStream_t; the calling thread's current device where the runtime cannot tell.
+  virtual Result<Device> device_of(void* stream) = 0;
+
   virtual Result<void*> create_event(Device device) = 0;
   virtual void destroy_event(Device device, void* event) = 0;
   virtual Status record_event(void* event, StreamRef stream) = 0;

@@ -16,28 +16,16 @@ std::string_view supports_vectors(const AccessCopyArgs& args, const DeviceProper
                      : "needs stride 1 and both sides aligned to 16 bytes: see one_per_thread";
 }
 
-Status check(const AccessCopyArgs& args) {
-  const std::int64_t n = args.y.numel();
-  // By division: offset + (n - 1) * stride may not fit.
-  if (n == 0 || (args.offset < args.x.numel() && n - 1 <= (args.x.numel() - 1 - args.offset) / args.stride))
-    return {};
-  return invalid_argument(
-      "y asks for elements behind the end of x: offset + (n - 1) * stride must be below " +
-      std::to_string(args.x.numel()));
-}
-
 // As many as there are.
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params& params) {
-  const std::int64_t length = inputs[0].shape.rank() == 1 ? inputs[0].shape[0] : -1;
-  const std::int64_t offset = params.get_int("offset");
-  const std::int64_t stride = params.get_int("stride");
-  if (length < 0) return invalid_argument("x must have one dimension");
-  if (offset > length) {
-    return invalid_argument("offset " + std::to_string(offset) + " lies behind the end of x, which has " +
-                            std::to_string(length) + " elements");
+Status result_of(const AccessCopyArgs& args, TensorSpec& y) {
+  const std::int64_t length = args.x.shape[0];
+  if (args.offset > length) {
+    return invalid_argument("offset " + std::to_string(args.offset) +
+                            " lies behind the end of x, which has " + std::to_string(length) + " elements");
   }
-  const std::int64_t left = length - offset;
-  return std::vector<TensorSpec>{{DType::f32, Extents{left == 0 ? 0 : (left - 1) / stride + 1}}};
+  const std::int64_t left = length - args.offset;
+  y = {DType::f32, {left == 0 ? 0 : (left - 1) / args.stride + 1}};
+  return {};
 }
 
 std::string_view choose(const AccessCopyArgs& args, const DeviceProperties& device) {
@@ -63,7 +51,7 @@ const OperatorDescriptor& access_copy_operator() {
                      .max_rank = 1,
                      .dense = true,
                      .doc = "[L], row-major"}),
-                 out("y", &AccessCopyArgs::y,
+                 out("y", &AccessCopyArgs::y, result_of,
                      {.dtype_of = "x",
                       .min_rank = 1,
                       .max_rank = 1,
@@ -73,8 +61,6 @@ const OperatorDescriptor& access_copy_operator() {
                         {.doc = "elements of x that are left out in front", .minimum = 0, .maximum = 1e15}),
                   param("stride", &AccessCopyArgs::stride,
                         {.doc = "elements from one read to the next", .minimum = 1, .maximum = 1e15})},
-       .check = check,
-       .infer_outputs = infer_outputs,
        .choose = choose,
        .rungs = {
            {.rung = access_copy_rungs::serial,

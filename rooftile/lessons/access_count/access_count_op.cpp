@@ -6,12 +6,9 @@
 namespace rooftile {
 namespace {
 
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec>, const Params&) {
-  return std::vector<TensorSpec>{{DType::i32, Extents{}}};
-}
-
-Status check(const AccessCountArgs& args) {
-  return args.y.numel() == 1 ? Status() : invalid_argument("y must hold one element");
+Status result_of(const AccessCountArgs&, TensorSpec& y) {
+  y = {DType::i32, {}};
+  return {};
 }
 
 std::string_view choose(const AccessCountArgs&, const DeviceProperties& device) {
@@ -31,10 +28,8 @@ const OperatorDescriptor& access_count_operator() {
        .source = "the definition",
        .slots = {in("x", &AccessCountArgs::x,
                     {.dtypes = {DType::i32}, .dense = true, .doc = "any shape, row-major"}),
-                 out("y", &AccessCountArgs::y, {.dtype_of = "x", .dense = true, .doc = "one element"})},
-
-       .check = check,
-       .infer_outputs = infer_outputs,
+                 out("y", &AccessCountArgs::y, result_of,
+                     {.dtype_of = "x", .dense = true, .free_ones = true, .doc = "one element"})},
        .choose = choose,
        .rungs = {
            {.rung = access_count_rungs::serial,

@@ -33,9 +33,9 @@ class AccessCountTest : public ::testing::TestWithParam<Device> {
     Result<DeviceMemory> y = DeviceMemory::allocate(device, sizeof(std::int32_t));
     ASSERT_TRUE(x.ok() && y.ok());
     ASSERT_TRUE(copy(context->stream(), x->data(), device, values.data(), kCpu, bytes).ok());
-    const AccessCountArgs args{.x = contiguous_view<const void>(x->data(), DType::i32, device,
-                                                                {static_cast<std::int64_t>(values.size())}),
-                               .y = contiguous_view<void>(y->data(), DType::i32, device, Extents{})};
+    const AccessCountArgs args{
+        .x = contiguous_view<void>(x->data(), DType::i32, device, {static_cast<std::int64_t>(values.size())}),
+        .y = contiguous_view<void>(y->data(), DType::i32, device, {})};
     int ran = 0;
     for (const RungRow& rung : access_count_operator().rungs) {
       if (!unsupported_reason(rung, ArgsRef::of(args), context->properties()).empty()) continue;
@@ -68,8 +68,8 @@ TEST(AccessCountTestRace, LeavesAMultipleOf3OnAGpu) {
   ASSERT_TRUE(context.ok() && x.ok() && y.ok());
   const std::vector<std::int32_t> threes(256, 3);
   ASSERT_TRUE(copy(context->stream(), x->data(), device, threes.data(), kCpu, x->bytes()).ok());
-  const AccessCountArgs args{.x = contiguous_view<const void>(x->data(), DType::i32, device, {256}),
-                             .y = contiguous_view<void>(y->data(), DType::i32, device, Extents{})};
+  const AccessCountArgs args{.x = contiguous_view<void>(x->data(), DType::i32, device, {256}),
+                             .y = contiguous_view<void>(y->data(), DType::i32, device, {})};
   const RungRow* race = access_count_operator().find_rung("unguarded");
   const RungPlan plan;
   ASSERT_TRUE(

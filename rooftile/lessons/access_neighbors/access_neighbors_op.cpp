@@ -8,24 +8,16 @@ namespace {
 
 constexpr std::int64_t kLanes = 32;
 
-// Precondition: rank 3.
-Extents shape_of_y(const Extents& x) { return {x[0], x[1], x[2], kLanes}; }
-
 std::string_view supports_vectors(const AccessNeighborsArgs& args, const DeviceProperties&) {
   return reinterpret_cast<std::uintptr_t>(args.y.data) % 16 == 0
              ? ""
              : "needs y aligned to 16 bytes: see turned_stores";
 }
 
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params&) {
-  if (inputs[0].shape.rank() != 3) return invalid_argument("x must have three dimensions");
-  return std::vector<TensorSpec>{{DType::f32, shape_of_y(inputs[0].shape)}};
-}
-
-Status check(const AccessNeighborsArgs& args) {
-  const Extents wanted = shape_of_y(args.x.shape);
-  if (args.y.shape == wanted) return {};
-  return invalid_argument("y must have the shape of x and 32 lanes, " + wanted.to_string());
+Status result_of(const AccessNeighborsArgs& args, TensorSpec& y) {
+  const Extents& x = args.x.shape;
+  y = {DType::f32, {x[0], x[1], x[2], kLanes}};
+  return {};
 }
 
 std::string_view choose(const AccessNeighborsArgs& args, const DeviceProperties& device) {
@@ -48,11 +40,8 @@ const OperatorDescriptor& access_neighbors_operator() {
                      .max_rank = 3,
                      .dense = true,
                      .doc = "[d, m, n], row-major"}),
-                 out("y", &AccessNeighborsArgs::y,
+                 out("y", &AccessNeighborsArgs::y, result_of,
                      {.dtype_of = "x", .min_rank = 4, .max_rank = 4, .dense = true, .doc = "[d, m, n, 32]"})},
-
-       .check = check,
-       .infer_outputs = infer_outputs,
        .choose = choose,
        .rungs = {
            {.rung = access_neighbors_rungs::serial,

@@ -1,13 +1,14 @@
-// reduce: the elements of a tensor, or of one of its axes, to one value each.
+// reduce: the elements of a tensor, or of some of its axes, to one value each.
 //
-// Shapes     in: any shape and strides. axis unset: all elements, out holds one element of any rank. axis k:
-//            out has in's shape without axis k, row-major.
+// Shapes     in: any shape and strides. out, row-major: in's shape without the axes that are reduced (keepdims: with
+//            1 in their place); of an out that the caller brings extents of 1 do not count. No axes: all of them.
 // Dtypes     in: f64 f32 f16 bf16, i8 i16 i32 i64, u8 u16 u32 u64.
 //            sum: floats to any of f64 f32 f16 bf16 (accumulated in fp32, f64 in f64); signed integers to
 //            i64, unsigned to u64 (modulo 2^64).
 //            mean: floats as sum; integers to f64 or f32 (summed exactly modulo 2^64, then divided).
 //            min, max: in's dtype.
-//            argmin, argmax: i64, the index along the axis (of the flattened tensor where axis is unset).
+//            argmin, argmax: i64, the index along the axis (of several: in row-major order of them).
+//            The caller's out, or out_dtype, chooses; else the first that reduce_out_dtype names.
 // Alignment  any pointer aligned to its element: the vector loads peel what is in front of a 16-byte
 //            boundary.
 // Aliasing   out must not overlap in.
@@ -21,7 +22,6 @@
 //            (tests: see reduce_ref.cpp), and one rounding to out's dtype; integers, minima and maxima are
 //            exact.
 // Determinism  run-to-run on one device: no floating-point atomics. Rungs may differ in the last bits.
-// Capture    both functions may be called while a stream is captured if the caller brings the workspace.
 // Source     Harris, "Optimizing Parallel Reduction in CUDA" (2007); Luitjens, "Faster Parallel Reductions on
 //            Kepler" (2014); the CUDA sample threadFenceReduction for the last-block finish.
 //
@@ -33,6 +33,7 @@
 #include <string_view>
 
 #include "rooftile/core/api.h"
+#include "rooftile/core/axes.h"
 #include "rooftile/core/enum_names.h"
 
 namespace rooftile {
@@ -43,22 +44,17 @@ inline constexpr std::array kEnumNames<ReduceOp> =
     std::to_array<std::string_view>({"sum", "mean", "min", "max", "argmin", "argmax"});
 
 struct ReduceArgs {
-  ConstTensorView in;
-  TensorView out;
+  ConstTensorView in{};
+  TensorView out{};
   ReduceOp op = ReduceOp::sum;
-  std::optional<int> axis = std::nullopt;  // negative: from the last; unset: all elements
+  Axes axes{};  // {-1}: the last; none: all elements
+  bool keepdims = false;
+  std::optional<DType> out_dtype = std::nullopt;  // of the result, where there is a choice
 };
 
-// Enqueues on the Context's stream, with the Context's workspace.
-[[nodiscard]] Status reduce(Context& context, const ReduceArgs& args);
+ROOFTILE_CALLS(reduce, ReduceArgs, in)
 
-// The same with the caller's workspace: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> reduce_workspace(const ReduceArgs& args, Device device);
-[[nodiscard]] Status reduce(StreamRef stream, const ReduceArgs& args, const Workspace& workspace);
-
-// The element type of the result where the caller does not choose one.
+// The element type of the result where the caller does not choose one. Of an input that reduce takes.
 [[nodiscard]] DType reduce_out_dtype(ReduceOp op, DType in);
-
-const OperatorDescriptor& reduce_operator();
 
 }  // namespace rooftile

@@ -20,7 +20,7 @@ struct Spec {
   Shape shape;
   DType dtype = DType::f32;
   std::string_view op = "sum";
-  std::string_view axis = "all";
+  std::string_view axis = "all";  // or several, divided by commas
   Fill fill = Fill::uniform;
   int offset = 0;
   CaseTier tier = CaseTier::quick;
@@ -31,7 +31,7 @@ Case make_case(const Spec& spec) {
   const std::vector<ParamSpec>& params = reduce_operator().params;
   Params values = with(params, "op", spec.op);
   // Every value comes from the lists above and from literals: legal by construction.
-  (void)values.set(params, "axis", spec.axis).ok();
+  (void)values.set(params, "axes", spec.axis).ok();
   (void)values.set(params, "out_dtype", spec.out_dtype).ok();
   return {.shape = spec.shape,
           .dtype = spec.dtype,
@@ -107,7 +107,7 @@ void add_axis_edges(std::vector<Case>& cases, DType dtype, std::string_view op) 
     cases.push_back(make_case({.shape = shape, .dtype = dtype, .op = op, .axis = "0"}));
   }
   const Shape cube = {{"b", 5}, {"m", 19}, {"n", 32}};
-  for (const char* axis : {"0", "1", "2"}) {
+  for (const char* axis : {"0", "1", "2", "0,1", "-1,1", "0,2"}) {
     cases.push_back(make_case({.shape = cube, .dtype = dtype, .op = op, .axis = axis}));
   }
   cases.push_back(

@@ -77,9 +77,9 @@ inline Layout layout_of(const ReduceArgs& args) {
     layout.reduced.add(geometry.reduced, 1);
     return layout;
   }
+  const AxisSet axes(args.axes, args.in.rank());
   for (int d = 0; d < args.in.rank(); ++d) {
-    const bool meets = !args.axis || d == reduce_plan::normalized_axis(args);
-    (meets ? layout.reduced : layout.kept).add(args.in.shape[d], args.in.strides[d]);
+    (axes.contains(d) ? layout.reduced : layout.kept).add(args.in.shape[d], args.in.strides[d]);
   }
   return layout;
 }

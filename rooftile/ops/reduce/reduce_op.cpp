@@ -1,5 +1,3 @@
-#include <vector>
-
 #include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
 #include "rooftile/ops/reduce/reduce.h"
@@ -34,64 +32,35 @@ DTypeSet out_dtypes(ReduceOp op, DType in) {
   return {};
 }
 
-Extents without_axis(const Extents& shape, std::optional<int> axis) {
-  if (!axis) return Extents{};
-  std::vector<std::int64_t> kept;
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (d != *axis) kept.push_back(shape[d]);
-  }
-  return Extents(kept);
+Status check_out_dtype(const ReduceArgs& args, DType out) {
+  const DTypeSet legal = out_dtypes(args.op, args.in.dtype);
+  if (legal.contains(out)) return {};
+  return invalid_argument("out must be " + legal.to_string() + " for this op and input");
 }
 
-Status check_axis(std::optional<int> axis, int rank) {
-  if (!axis || (*axis >= -rank && *axis < rank)) return {};
-  return invalid_argument("in has no axis " + std::to_string(*axis) + ": choose one of " +
-                          std::to_string(rank) + ", or none for all elements");
-}
-
-Status check_out_shape(const ReduceArgs& args) {
-  if (!args.axis) {
-    return args.out.numel() == 1 ? Status() : invalid_argument("out must hold exactly one element");
+Status result_of(const ReduceArgs& args, TensorSpec& out) {
+  ROOFTILE_TRY(check_axes(args.axes, args.in.rank(), "in"));
+  if (args.out_dtype) {
+    ROOFTILE_TRY(check_out_dtype(args, *args.out_dtype));
+    out.dtype = *args.out_dtype;
+  } else {
+    out.dtype = reduce_out_dtype(args.op, args.in.dtype);
   }
-  const Extents wanted = without_axis(args.in.shape, reduce_plan::normalized_axis(args));
-  return args.out.shape == wanted
-             ? Status()
-             : invalid_argument("out must have the shape of in without the axis, " + wanted.to_string());
+  append_without(args.in.shape, AxisSet(args.axes, args.in.rank()), args.keepdims, out.shape);
+  return {};
 }
 
 Status check(const ReduceArgs& args) {
-  ROOFTILE_TRY(check_axis(args.axis, args.in.rank()));
-  if (const DTypeSet legal = out_dtypes(args.op, args.in.dtype); !legal.contains(args.out.dtype))
-    return invalid_argument("out must be " + legal.to_string() + " for this op and input");
-  ROOFTILE_TRY(check_out_shape(args));
-  const Geometry shape = reduce_plan::geometry(args);
-  if (args.op != ReduceOp::sum && shape.reduced == 0 && shape.outputs() > 0) {
+  if (args.out_dtype && args.out.dtype != *args.out_dtype) {
+    return invalid_argument("out_dtype is " + std::string(to_string(*args.out_dtype)) +
+                            " and out is another: leave out_dtype to a call without out");
+  }
+  ROOFTILE_TRY(check_out_dtype(args, args.out.dtype));
+  if (args.op != ReduceOp::sum && args.in.numel() == 0 && args.out.numel() > 0) {
     return invalid_argument(std::string(enum_name(args.op)) +
                             " of an empty input has no value: give at least one element");
   }
   return {};
-}
-
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params& params) {
-  const TensorSpec& in = inputs[0];
-  std::optional<int> axis = params.get_optional_int("axis");
-  ROOFTILE_TRY(check_axis(axis, in.shape.rank()));
-  if (axis && *axis < 0) *axis += in.shape.rank();
-  const auto op = enum_value<ReduceOp>(params.get_string("op"));
-  const DType dtype = params.get_optional_dtype("out_dtype").value_or(reduce_out_dtype(op, in.dtype));
-  return std::vector<TensorSpec>{{dtype, without_axis(in.shape, axis)}};
-}
-
-// What the lab asks for: a call gives `out`, and so its dtype.
-Param<ReduceArgs> out_dtype() {
-  return {
-      .spec = {
-          .name = "out_dtype",
-          .default_value = NoValue{"default"},
-          .doc =
-              "the result's dtype; default: 64 bits for integer sums, f64 for integer means, else the input's",
-          .none = "default",
-          .type = ParamType::dtype}};
 }
 
 bool is_arg(ReduceOp op) { return op == ReduceOp::argmin || op == ReduceOp::argmax; }
@@ -128,7 +97,7 @@ const OperatorDescriptor& reduce_operator() {
   static const OperatorDescriptor op = describe<ReduceArgs>(
       {.name = "reduce",
        .summary =
-           "the elements of a tensor, or of one of its axes, to one value: sum, mean, min, max, argmin, argmax",
+           "the elements of a tensor, or of some of its axes, to one value: sum, mean, min, max, argmin, argmax",
        .maths =
            "y = x[0] o x[1] o ... o x[n-1] with an associative o: addition, minimum, maximum, or the better of two "
            "(value, index) pairs. Any tree over the elements gives the result, up to the rounding of a "
@@ -141,22 +110,25 @@ const OperatorDescriptor& reduce_operator() {
            "(2014)",
        .slots =
            {in("in", &ReduceArgs::in, {.dtypes = kInputs, .doc = "any shape and strides"}),
-            out("out", &ReduceArgs::out,
-                {.dtypes = kInputs, .dense = true, .doc = "one element, or in's shape without the axis"})},
+            out("out", &ReduceArgs::out, result_of,
+                {.dtypes = kInputs, .dense = true, .free_ones = true, .doc = "in's shape without the axes"})},
        .params = {param("op", &ReduceArgs::op, {.doc = "what combines two elements"}),
-                  param("axis", &ReduceArgs::axis,
-                        {.doc = "the axis that is reduced, or all elements; -1 is the last",
+                  param("axes", &ReduceArgs::axes,
+                        {.doc = "the axes that are reduced, divided by commas, or all; -1 is the last",
                          .minimum = -kMaxRank,
                          .maximum = kMaxRank - 1,
                          .none = "all"}),
-                  out_dtype()},
+                  param("keepdims", &ReduceArgs::keepdims, {.doc = "reduced axes stay, with the extent 1"}),
+                  param("out_dtype", &ReduceArgs::out_dtype,
+                        {.doc = "the result's dtype; default: 64 bits for integer sums, f64 for integer "
+                                "means, else the input's",
+                         .none = "default"})},
        .check = check,
-       .infer_outputs = infer_outputs,
        .choose = choose,
        .rungs = reduce_rung_table()});
   return op;
 }
 
-ROOFTILE_ENTRY_POINTS(reduce, ReduceArgs)
+ROOFTILE_ENTRY_POINTS(reduce, ReduceArgs, in)
 
 }  // namespace rooftile

@@ -21,24 +21,22 @@ DType reduce_out_dtype(ReduceOp op, DType in) {
 
 namespace reduce_plan {
 
-int normalized_axis(const ReduceArgs& args) {
-  return *args.axis < 0 ? *args.axis + args.in.rank() : *args.axis;
-}
-
 Geometry geometry(const ReduceArgs& args) {
   Geometry g;
-  if (!args.axis) {
-    g.reduced = args.in.numel();
-    g.pattern = args.in.contiguous() ? Pattern::all : Pattern::strided;
-    return g;
-  }
-  const int axis = normalized_axis(args);
+  const AxisSet axes(args.axes, args.in.rank());
+  bool apart = false;  // reduced axes with another between them
+  bool reduces = false;
   for (int d = 0; d < args.in.rank(); ++d) {
-    if (d < axis) g.outer *= args.in.shape[d];
-    if (d == axis) g.reduced = args.in.shape[d];
-    if (d > axis) g.inner *= args.in.shape[d];
+    const std::int64_t extent = args.in.shape[d];
+    if (axes.contains(d)) {
+      apart = apart || (g.inner != 1 && extent != 1);
+      reduces = reduces || extent != 1;
+      g.reduced *= extent;
+    } else {
+      (reduces ? g.inner : g.outer) *= extent;
+    }
   }
-  if (!args.in.contiguous()) {
+  if (apart || !args.in.contiguous()) {
     g.pattern = Pattern::strided;
   } else if (g.inner != 1) {
     g.pattern = Pattern::columns;

@@ -67,7 +67,8 @@ inline constexpr int kGatherBlock = 256;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// How the elements lie: in[outer][reduced][inner] without gaps, or anyhow.
+// How the elements lie: in[outer][reduced][inner] without gaps, or anyhow (then outer and inner are whatever stands
+// before and behind the first reduced axis).
 enum class Pattern { all, rows, columns, strided };
 struct Geometry {
   Pattern pattern = Pattern::all;
@@ -85,7 +86,6 @@ struct Cut {
   std::int64_t blocks = 1;  // that share the input, a row, or a tile of columns
   std::int64_t loads = 1;   // vectors of a thread in flight
 };
-[[nodiscard]] int normalized_axis(const ReduceArgs& args);  // precondition: axis is set
 
 // Whether every row starts at a 16-byte boundary and ends at one.
 [[nodiscard]] bool serves_column_tiles(const ReduceArgs& args);

@@ -12,20 +12,46 @@
 namespace rooftile {
 namespace {
 
-// The input as in[outer][reduced][inner], row-major.
+// Some axes of a row-major tensor.
+struct AxesOf {
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> strides;
+
+  [[nodiscard]] std::int64_t offset(std::int64_t index) const {
+    std::int64_t sum = 0;
+    for (std::size_t d = extents.size(); d-- > 0; index /= extents[d]) sum += index % extents[d] * strides[d];
+    return sum;
+  }
+  [[nodiscard]] std::int64_t count() const {
+    std::int64_t n = 1;
+    for (const std::int64_t extent : extents) n *= extent;
+    return n;
+  }
+  void add(std::int64_t extent, std::int64_t stride) {
+    // Neighbours as one: a division less for each element.
+    if (!extents.empty() && strides.back() == extent * stride) {
+      extents.back() *= extent;
+      strides.back() = stride;
+    } else {
+      extents.push_back(extent);
+      strides.push_back(stride);
+    }
+  }
+};
+
 struct Problem {
   const HostTensor* in = nullptr;
   ReduceOp op = ReduceOp::sum;
   DType out_dtype = DType::f32;
   Extents out_shape;
-  std::int64_t outer = 1;
+  AxesOf kept;
+  AxesOf meeting;
   std::int64_t reduced = 1;
-  std::int64_t inner = 1;
 
-  [[nodiscard]] std::int64_t outputs() const { return outer * inner; }
+  [[nodiscard]] std::int64_t outputs() const { return kept.count(); }
   // The place of element r of output o.
   [[nodiscard]] std::int64_t at(std::int64_t o, std::int64_t r) const {
-    return (o / inner * reduced + r) * inner + o % inner;
+    return kept.offset(o) + meeting.offset(r);
   }
 };
 
@@ -34,22 +60,20 @@ Result<Problem> make_problem(const Case& c, const HostTensor& in) {
   p.in = &in;
   p.op = enum_value<ReduceOp>(c.params.get_string("op"));
   p.out_dtype = c.params.get_optional_dtype("out_dtype").value_or(reduce_out_dtype(p.op, in.dtype()));
-  const std::optional<std::int64_t> axis = c.params.get_optional_int("axis");
-  if (!axis) {
-    p.reduced = in.numel();
-    return p;
+  const ParamValue& named = c.params.at("axes");
+  const auto* axes = std::get_if<std::vector<std::int64_t>>(&named);
+  const Extents strides = contiguous_strides(in.shape());
+  const int rank = in.shape().rank();
+  std::vector<std::int64_t> out_shape;
+  for (int d = 0; d < rank; ++d) {
+    const bool meets = axes == nullptr || std::count(axes->begin(), axes->end(), d) > 0 ||
+                       std::count(axes->begin(), axes->end(), d - rank) > 0;
+    (meets ? p.meeting : p.kept).add(in.shape()[d], strides[d]);
+    if (!meets) out_shape.push_back(in.shape()[d]);
+    if (meets && c.params.get_bool("keepdims")) out_shape.push_back(1);
   }
-  const int a = *axis < 0 ? *axis + in.shape().rank() : *axis;
-  std::vector<std::int64_t> kept;
-  for (int d = 0; d < in.shape().rank(); ++d) {
-    if (d == a) {
-      p.reduced = in.shape()[d];
-      continue;
-    }
-    kept.push_back(in.shape()[d]);
-    (d < a ? p.outer : p.inner) *= in.shape()[d];
-  }
-  p.out_shape = Extents(kept);
+  p.reduced = p.meeting.count();
+  p.out_shape = Extents(out_shape);
   return p;
 }
 

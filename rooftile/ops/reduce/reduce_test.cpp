@@ -44,7 +44,7 @@ class ReduceTest : public ::testing::TestWithParam<Device> {
   // Reduces `layout` of the storage; `out` comes back with as many elements as the shape says.
   template <class In, class Out>
   Status run(const std::vector<In>& storage, const Layout& layout, std::vector<Out>& out,
-             const Extents& out_shape, ReduceOp op, std::optional<int> axis = std::nullopt) {
+             const Extents& out_shape, ReduceOp op, const Axes& axes = {}) {
     const Device device = GetParam();
     const StreamRef stream = context().stream();
     ROOFTILE_TRY_ASSIGN(const DeviceMemory in_memory,
@@ -53,12 +53,12 @@ class ReduceTest : public ::testing::TestWithParam<Device> {
                         DeviceMemory::allocate(device, out.size() * sizeof(Out)));
     ROOFTILE_TRY(copy(stream, in_memory.data(), device, storage.data(), kCpu, storage.size() * sizeof(In)));
     ROOFTILE_TRY(copy(stream, out_memory.data(), device, out.data(), kCpu, out.size() * sizeof(Out)));
-    const In* data =
+    const void* data =
         in_memory.data() == nullptr ? nullptr : static_cast<const In*>(in_memory.data()) + layout.first;
     const ReduceArgs args{.in = {data, dtype_of<In>, device, layout.shape, layout.strides},
-                          .out = contiguous_view<void>(out_memory.data(), dtype_of<Out>, device, out_shape),
+                          .out = view(static_cast<Out*>(out_memory.data()), out_shape, device),
                           .op = op,
-                          .axis = axis};
+                          .axes = axes};
     const Status status = reduce(context(), args);
     ROOFTILE_TRY(copy(stream, out.data(), kCpu, out_memory.data(), device, out.size() * sizeof(Out)));
     ROOFTILE_TRY(context().check());
@@ -102,7 +102,7 @@ TEST_P(ReduceTest, WhatHasNoValueForNothingIsAnErrorThatSaysSo) {
 TEST_P(ReduceTest, NoOutputsIsANoOp) {
   std::vector<float> out;
   EXPECT_TRUE(
-      run(std::vector<float>{}, {Extents{4, 0}, Extents{0, 1}}, out, Extents{0}, ReduceOp::max, 0).ok());
+      run(std::vector<float>{}, {Extents{4, 0}, Extents{0, 1}}, out, Extents{0}, ReduceOp::max, {0}).ok());
 }
 
 TEST_P(ReduceTest, IntegerSumDoesNotOverflow) {
@@ -172,8 +172,8 @@ TEST_P(ReduceTest, ServesAnyStrides) {
   // A transposed matrix along its first axis; the same as the original along its last.
   std::vector<float> rows(8);
   std::vector<float> columns(8);
-  ASSERT_TRUE(run(storage, {Extents{8, 8}, Extents{1, 8}}, columns, Extents{8}, ReduceOp::sum, 0).ok());
-  ASSERT_TRUE(run(storage, {Extents{8, 8}, Extents{8, 1}}, rows, Extents{8}, ReduceOp::sum, -1).ok());
+  ASSERT_TRUE(run(storage, {Extents{8, 8}, Extents{1, 8}}, columns, Extents{8}, ReduceOp::sum, {0}).ok());
+  ASSERT_TRUE(run(storage, {Extents{8, 8}, Extents{8, 1}}, rows, Extents{8}, ReduceOp::sum, {-1}).ok());
   EXPECT_EQ(columns, rows);
   EXPECT_EQ(rows[1], 92.0f);
   // All of a matrix with gaps between its rows.
@@ -186,21 +186,22 @@ TEST_P(ReduceTest, RefusesWhatItDoesNotServe) {
   Result<DeviceMemory> memory = DeviceMemory::allocate(device, 4096);
   ASSERT_TRUE(memory.ok());
   auto* x = static_cast<float*>(memory->data());
-  const TensorView scalar = contiguous_view<void>(x + 512, DType::f32, device, Extents{});
-  const ConstTensorView in = contiguous_view<const void>(x, DType::f32, device, Extents{16});
-  const auto rule = [&](const ConstTensorView& a, const TensorView& b, ReduceOp op, std::optional<int> axis) {
-    return reduce(context(), {a, b, op, axis}).rule();
+  const TensorView scalar = view(x + 512, {}, device);
+  const ConstTensorView in = view(x, {16}, device);
+  const auto rule = [&](const ConstTensorView& a, const TensorView& b, ReduceOp op, const Axes& axes) {
+    return reduce(context(), {a, b, op, axes}).rule();
   };
   const auto sum = ReduceOp::sum;
 
-  const TensorView two = contiguous_view<void>(x + 512, DType::f32, device, Extents{2});
-  EXPECT_EQ(rule(in, two, sum, std::nullopt), "out must hold exactly one element");
-  EXPECT_EQ(rule(in, two, sum, 0), "out must have the shape of in without the axis, []");
-  EXPECT_EQ(rule(in, scalar, sum, 1), "in has no axis 1: choose one of 1, or none for all elements");
-  EXPECT_EQ(rule(in, scalar, ReduceOp::argmax, std::nullopt), "out must be i64 for this op and input");
+  const TensorView two = view(x + 512, {2}, device);
+  EXPECT_EQ(rule(in, two, sum, {}), "out must have the shape [], extents of 1 aside");
+  EXPECT_EQ(rule(in, two, sum, {0}), "out must have the shape [], extents of 1 aside");
+  EXPECT_EQ(rule(in, scalar, sum, {1}), "in has no axis 1: its axes are 0 to 0, or -1 to -1 from the last");
+  EXPECT_EQ(rule(in, scalar, sum, {0, -1}), "axis -1 of in is named twice: name each once");
+  EXPECT_EQ(rule(in, scalar, ReduceOp::argmax, {}), "out must be i64 for this op and input");
 
-  const TensorView inside = contiguous_view<void>(x + 3, DType::f32, device, Extents{});
-  EXPECT_EQ(rule(in, inside, sum, std::nullopt), "out must not overlap in");
+  const TensorView inside = view(x + 3, {}, device);
+  EXPECT_EQ(rule(in, inside, sum, {}), "out must not overlap in");
 
   ConstTensorView eight_bits = in;
   eight_bits.dtype = DType::f8e4m3;
@@ -213,9 +214,70 @@ TEST_P(ReduceTest, RefusesWhatItDoesNotServe) {
   const Device other = device.kind == DeviceKind::cpu ? kSim : kCpu;
   ConstTensorView elsewhere = in;
   elsewhere.device = other;
-  EXPECT_EQ(rule(elsewhere, scalar, sum, std::nullopt),
-            "in is on " + to_string(other) + " and the call runs on " + to_string(device) +
-                ": use a Context or stream of its device, or copy it");
+  EXPECT_EQ(rule(elsewhere, scalar, sum, {}), "in is on " + to_string(other) + " and the call runs on " +
+                                                  to_string(device) +
+                                                  ": use a Context or stream of its device, or copy it");
+}
+
+TEST_P(ReduceTest, ReducesSeveralAxes) {
+  std::vector<float> x(3 * 4 * 5);
+  std::iota(x.begin(), x.end(), 0.0f);
+  const Tensor in = Tensor::from(context(), view(x, {3, 4, 5})).value();
+  const auto values = [&](const ReduceArgs& options) {
+    const Result<Tensor> out = reduce(context(), in, options);
+    EXPECT_TRUE(out.ok()) << out.status();
+    return out.ok() ? out->to_vector<float>().value() : std::vector<float>();
+  };
+  EXPECT_EQ(values({.axes = {0, 2}}), (std::vector<float>{330, 405, 480, 555}));
+  EXPECT_EQ(values({.axes = {-1, -2}}), (std::vector<float>{190, 590, 990}));
+  EXPECT_EQ(values({.op = ReduceOp::max, .axes = {0, 1}}), (std::vector<float>{55, 56, 57, 58, 59}));
+  EXPECT_EQ(values({.op = ReduceOp::mean, .axes = {0, 1, 2}}), (std::vector<float>{29.5f}));
+  // The index counts along both axes, in their order.
+  const Tensor index = reduce(context(), in, {.op = ReduceOp::argmax, .axes = {2, 0}}).value();
+  EXPECT_EQ(index.to_vector<std::int64_t>().value(), (std::vector<std::int64_t>{14, 14, 14, 14}));
+}
+
+TEST_P(ReduceTest, MakesAnOutputOfTheShapeThatItNames) {
+  std::vector<std::int32_t> x(24, 2);
+  const Tensor in = Tensor::from(context(), view(x, {2, 3, 4})).value();
+  const ReduceArgs rows{.axes = {1}, .keepdims = true};
+  const TensorSpec spec = reduce_output(in, rows).value();
+  EXPECT_EQ(spec.dtype, DType::i64);
+  EXPECT_TRUE(spec.shape == (Extents{2, 1, 4}));
+  const Tensor out = reduce(context(), in, rows).value();
+  EXPECT_TRUE(out.shape() == spec.shape);
+  EXPECT_EQ(out.device(), GetParam());
+  EXPECT_EQ(out.to_vector<std::int64_t>().value(), std::vector<std::int64_t>(8, 6));
+  EXPECT_EQ(reduce(context(), in, {.op = ReduceOp::mean, .out_dtype = DType::f32})->item<float>().value(),
+            2.0f);
+  // Without memory; and what no call would take.
+  const auto later = contiguous_view<const void>(nullptr, DType::f16, GetParam(), {7, 9});
+  EXPECT_TRUE(reduce_output(later, {.axes = {0}})->shape == (Extents{9}));
+  EXPECT_EQ(reduce_output(later, {.axes = {2}}).status().rule(),
+            "in has no axis 2: its axes are 0 to 1, or -1 to -2 from the last");
+  const auto fp8 = contiguous_view<const void>(nullptr, DType::f8e4m3, GetParam(), {7});
+  EXPECT_EQ(reduce_output(fp8).status().code(), StatusCode::unsupported);
+  EXPECT_FALSE(reduce_output(in, {.out_dtype = DType::f8e4m3}).ok());
+  EXPECT_FALSE(reduce(context(), in, {.op = ReduceOp::max, .axes = {7}}).ok());
+}
+
+TEST_P(ReduceTest, TakesAnOutputWhateverItsExtentsOfOne) {
+  std::vector<float> x(6, 1.0f);
+  const Tensor in = Tensor::from(context(), view(x, {2, 3})).value();
+  for (const Extents& shape : {Extents{2}, Extents{2, 1}, Extents{1, 2, 1}}) {
+    Tensor out = Tensor::zeros(context(), shape, DType::f32).value();
+    EXPECT_TRUE(reduce(context(), {.in = in, .out = out, .axes = {1}}).ok()) << shape.to_string();
+    EXPECT_EQ(out.to_vector<float>().value(), (std::vector<float>{3, 3}));
+  }
+}
+
+TEST_P(ReduceTest, ValuesThatAreNoneOfTheEnumsAreAStatus) {
+  const Tensor in = Tensor::full(context(), {4}, 1.0f).value();
+  const Status status = reduce(context(), in, {.op = static_cast<ReduceOp>(17)}).status();
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  EXPECT_NE(status.rule().find("op is 17: use sum | mean"), std::string::npos) << status;
+  EXPECT_EQ(reduce(context(), in, {.out_dtype = static_cast<DType>(77)}).status().code(),
+            StatusCode::invalid_argument);
 }
 
 TEST_P(ReduceTest, SameBitsOnEveryRun) {
@@ -238,8 +300,7 @@ TEST_P(ReduceTest, AFailedAllocationIsAnErrorAndTheNextCallWorks) {
   ASSERT_TRUE(memory.ok());
   auto* x = static_cast<float*>(memory->data());
   ASSERT_TRUE(copy(context().stream(), x, device, in.data(), kCpu, in.size() * sizeof(float)).ok());
-  const ReduceArgs args{.in = contiguous_view<const void>(x, DType::f32, device, shape),
-                        .out = contiguous_view<void>(x + in.size(), DType::f32, device, Extents{})};
+  const ReduceArgs args{.in = view(x, shape, device), .out = view(x + in.size(), {}, device)};
   for (int k = 0;; ++k) {
     ASSERT_LT(k, 8);
     Result<Context> fresh = Context::create(device);
@@ -270,8 +331,7 @@ TEST_P(ReduceTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
   ASSERT_TRUE(copy(context().stream(), x, device, in.data(), kCpu, in.size() * sizeof(float)).ok());
   ASSERT_TRUE(context().synchronize().ok());
   const auto args_for = [&](int slot) {
-    return ReduceArgs{.in = contiguous_view<const void>(x, DType::f32, device, Extents{n}),
-                      .out = contiguous_view<void>(x + n + slot, DType::f32, device, Extents{})};
+    return ReduceArgs{.in = view(x, {n}, device), .out = view(x + n + slot, {}, device)};
   };
   const auto result_in = [&](int slot) {
     float out = 0.0f;
@@ -323,9 +383,7 @@ TEST(ReduceTestAccuracy, ATreeOfHalvesIsAccurateWhereAChainIsNot) {
   float tree = 0.0f;
   const RungRow* pairwise = reduce_operator().find_rung("pairwise");
   ASSERT_NE(pairwise, nullptr);
-  const ReduceArgs args{.in = contiguous_view<const void>(x.data(), DType::f32, kCpu,
-                                                          Extents{static_cast<std::int64_t>(x.size())}),
-                        .out = contiguous_view<void>(&tree, DType::f32, kCpu, Extents{})};
+  const ReduceArgs args{.in = view(x.data(), {static_cast<std::int64_t>(x.size())}), .out = view(&tree, {})};
   ASSERT_TRUE(run_rung(reduce_operator(), *pairwise, *context, AnyArgs::of(args)).ok());
   const double chain_error = std::abs(chain - exact) / exact;
   const double tree_error = std::abs(tree - exact) / exact;

@@ -14,7 +14,7 @@
 // Size       64-bit index arithmetic; 2^31 elements and more are served.
 // Error      none: the result is exact.
 // Determinism  run-to-run, and the same by every rung.
-// Capture    both functions may be called while a stream is captured. There is no workspace.
+// Workspace  none.
 // Source     Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA" (2009); Frigo, Leiserson, Prokop
 //            and Ramachandran, "Cache-Oblivious Algorithms" (1999) for the CPU; PTX ISA, tensor copies and
 //            their swizzles.
@@ -25,18 +25,11 @@
 namespace rooftile {
 
 struct TransposeArgs {
-  ConstTensorView in;
-  TensorView out;
+  ConstTensorView in{};
+  TensorView out{};
   bool packed = false;  // the last dimension moves as one
 };
 
-// Enqueues on the Context's stream.
-[[nodiscard]] Status transpose(Context& context, const TransposeArgs& args);
-
-// The same on any stream: no allocation, no synchronisation.
-[[nodiscard]] Result<WorkspaceSpec> transpose_workspace(const TransposeArgs& args, Device device);
-[[nodiscard]] Status transpose(StreamRef stream, const TransposeArgs& args, const Workspace& workspace);
-
-const OperatorDescriptor& transpose_operator();
+ROOFTILE_CALLS(transpose, TransposeArgs, in)
 
 }  // namespace rooftile

@@ -1,5 +1,4 @@
 #include <cstdlib>
-#include <vector>
 
 #include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
@@ -12,13 +11,6 @@ namespace {
 constexpr DTypeSet kDTypes = {DType::f64,    DType::f32, DType::f16, DType::bf16, DType::f8e4m3,
                               DType::f8e5m2, DType::i8,  DType::i16, DType::i32,  DType::i64,
                               DType::u8,     DType::u16, DType::u32, DType::u64};
-
-Extents swapped(const Extents& shape, bool packed) {
-  Extents result = shape;
-  const int row = shape.rank() - (packed ? 3 : 2);
-  std::swap(result[row], result[row + 1]);
-  return result;
-}
 
 Status check_shapes(const Extents& in, bool packed, std::size_t unit) {
   const int least = packed ? 3 : 2;
@@ -42,24 +34,19 @@ Status check_packed(const ConstTensorView& view, const char* name) {
   return unsupported(std::string(name) + "'s last dimension must have no gaps: it moves as one");
 }
 
-Status check(const TransposeArgs& args) {
+Status result_of(const TransposeArgs& args, TensorSpec& out) {
   ROOFTILE_TRY(check_shapes(args.in.shape, args.packed, size_of(args.in.dtype)));
-  if (const Extents wanted = swapped(args.in.shape, args.packed); !(args.out.shape == wanted)) {
-    return invalid_argument("out must have the shape of in with rows and columns exchanged, " +
-                            wanted.to_string());
-  }
-  if (args.packed) {
-    ROOFTILE_TRY(check_packed(args.in, "in"));
-    ROOFTILE_TRY(check_packed(args.out, "out"));
-  }
+  out.dtype = args.in.dtype;
+  out.shape = args.in.shape;
+  const int row = args.in.rank() - (args.packed ? 3 : 2);
+  std::swap(out.shape[row], out.shape[row + 1]);
   return {};
 }
 
-Result<std::vector<TensorSpec>> infer_outputs(std::span<const TensorSpec> inputs, const Params& params) {
-  const bool packed = params.get_bool("packed");
-  const TensorSpec& in = inputs[0];
-  ROOFTILE_TRY(check_shapes(in.shape, packed, size_of(in.dtype)));
-  return std::vector<TensorSpec>{{in.dtype, swapped(in.shape, packed)}};
+Status check(const TransposeArgs& args) {
+  if (!args.packed) return {};
+  ROOFTILE_TRY(check_packed(args.in, "in"));
+  return check_packed(args.out, "out");
 }
 
 }  // namespace
@@ -80,7 +67,7 @@ const OperatorDescriptor& transpose_operator() {
                     {.dtypes = kDTypes,
                      .min_rank = 2,
                      .doc = "[.., m, n], any strides; with packed [.., m, n, p]"}),
-                 out("out", &TransposeArgs::out,
+                 out("out", &TransposeArgs::out, result_of,
                      {.dtype_of = "in",
                       .min_rank = 2,
                       .may_alias = "in",
@@ -89,12 +76,11 @@ const OperatorDescriptor& transpose_operator() {
            "packed", &TransposeArgs::packed,
            {.doc = "the last dimension (1 to 16 bytes) moves as one: complex numbers as pairs, pixels"})},
        .check = check,
-       .infer_outputs = infer_outputs,
        .choose = transpose_choose,
        .rungs = transpose_rung_table()});
   return op;
 }
 
-ROOFTILE_ENTRY_POINTS(transpose, TransposeArgs)
+ROOFTILE_ENTRY_POINTS(transpose, TransposeArgs, in)
 
 }  // namespace rooftile

@@ -63,9 +63,10 @@ class TransposeTest : public ::testing::TestWithParam<Device> {
   template <class T>
   TransposeArgs args_on_device(const DeviceMemory& in, const Layout& from, const DeviceMemory& out,
                                const Layout& to, bool packed) {
-    return {.in = {static_cast<const T*>(in.data()) + from.first, dtype_of<T>, GetParam(), from.shape,
-                   from.strides},
-            .out = {static_cast<T*>(out.data()) + to.first, dtype_of<T>, GetParam(), to.shape, to.strides},
+    return {.in = {static_cast<const void*>(static_cast<const T*>(in.data()) + from.first), dtype_of<T>,
+                   GetParam(), from.shape, from.strides},
+            .out = {static_cast<void*>(static_cast<T*>(out.data()) + to.first), dtype_of<T>, GetParam(),
+                    to.shape, to.strides},
             .packed = packed};
   }
 
@@ -253,9 +254,9 @@ TEST_P(TransposeTest, MovesBitsAndNotNumbers) {
   Result<DeviceMemory> to = DeviceMemory::allocate(device, 24);
   ASSERT_TRUE(from.ok() && to.ok());
   ASSERT_TRUE(copy(stream, from->data(), device, in.data(), kCpu, 24).ok());
-  const Status status = transpose(
-      context(), {.in = contiguous_view<const void>(from->data(), DType::f32, device, Extents{2, 3}),
-                  .out = contiguous_view<void>(to->data(), DType::f32, device, Extents{3, 2})});
+  const Status status =
+      transpose(context(), {.in = contiguous_view<void>(from->data(), DType::f32, device, {2, 3}),
+                            .out = contiguous_view<void>(to->data(), DType::f32, device, {3, 2})});
   ASSERT_TRUE(status.ok()) << status.message();
   ASSERT_TRUE(copy(stream, out.data(), kCpu, to->data(), device, 24).ok());
   ASSERT_TRUE(synchronize(stream).ok());
@@ -279,7 +280,7 @@ TEST_P(TransposeTest, RefusesWhatItDoesNotServe) {
   ASSERT_TRUE(memory.ok());
   auto* x = static_cast<float*>(memory->data());
   const auto view = [&](std::int64_t first, const Extents& shape, DType dtype = DType::f32) {
-    return contiguous_view<void>(x + first, dtype, device, shape);
+    return contiguous_view<void>(static_cast<void*>(x + first), dtype, device, shape);
   };
   const auto rule = [&](const TensorView& in, const TensorView& out, bool packed = false) {
     return transpose(context(), {.in = in, .out = out, .packed = packed}).rule();
@@ -287,8 +288,7 @@ TEST_P(TransposeTest, RefusesWhatItDoesNotServe) {
   const std::string overlap = "out must be in itself, with its shape and strides, or not overlap it";
   const TensorView square = view(0, Extents{8, 8});
 
-  EXPECT_EQ(rule(view(0, Extents{8, 4}), view(512, Extents{8, 4})),
-            "out must have the shape of in with rows and columns exchanged, [4,8]");
+  EXPECT_EQ(rule(view(0, Extents{8, 4}), view(512, Extents{8, 4})), "out must have the shape [4,8]");
   EXPECT_EQ(rule(view(0, Extents{8}), view(512, Extents{8})), "in must have at least 2 dimensions");
   EXPECT_EQ(rule(square, view(512, Extents{8, 8}, DType::i32)), "out must have the dtype of in, f32");
   EXPECT_EQ(rule(square, view(8, Extents{8, 8})), overlap);
@@ -331,8 +331,7 @@ TEST_P(TransposeTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
   ASSERT_TRUE(copy(context().stream(), x, device, in.data(), kCpu, count * sizeof(float)).ok());
   ASSERT_TRUE(context().synchronize().ok());
   const auto args_for = [&](int slot) {
-    return TransposeArgs{.in = contiguous_view<const void>(x, DType::f32, device, Extents{m, n}),
-                         .out = contiguous_view<void>(x + slot * m * n, DType::f32, device, Extents{n, m})};
+    return TransposeArgs{.in = view(x, {m, n}, device), .out = view(x + slot * m * n, {n, m}, device)};
   };
   const auto result_in = [&](int slot) {
     std::vector<float> out(count);

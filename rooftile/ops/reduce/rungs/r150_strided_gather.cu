@@ -83,9 +83,9 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   const reduce_plan::Geometry& shape = call.config<reduce_plan::Cut>().shape;
   Dimensions kept;
   Dimensions reduced;
+  const AxisSet axes(call.args.axes, call.args.in.rank());
   for (int d = 0; d < call.args.in.rank(); ++d) {
-    const bool meets = !call.args.axis || d == reduce_plan::normalized_axis(call.args);
-    Dimensions& part = meets ? reduced : kept;
+    Dimensions& part = axes.contains(d) ? reduced : kept;
     part.extents[part.rank] = call.args.in.shape[d];
     part.strides[part.rank] = call.args.in.strides[d];
     ++part.rank;

@@ -1,0 +1,29 @@
+// The edge of the library: behind it an allocation may throw, before it nothing does.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "rooftile/core/status.h"
+
+namespace rooftile::detail {
+
+// body()'s Status or Result, or the error that an exception stands for.
+template <class Body>
+auto guarded(Body&& body) noexcept -> decltype(body()) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::bad_alloc&) {
+    return Status::host_out_of_memory();
+  } catch (const std::exception& error) {
+    try {
+      return internal_error(std::string("an exception was thrown: ") + error.what());
+    } catch (...) {
+      return Status::host_out_of_memory();
+    }
+  }
+}
+
+}  // namespace rooftile::detail
