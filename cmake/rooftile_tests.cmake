@@ -238,3 +238,18 @@ set_tests_properties(lab.verdicts PROPERTIES RUN_SERIAL TRUE)
 
 include(${tests_dir}/quality/quality.cmake)
 include(${tests_dir}/consumer/consumer.cmake)
+
+# The examples that docs/calling.md shows, of the operators that this build has; each checks its own result.
+file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+foreach(source IN LISTS examples)
+  cmake_path(GET source STEM example)
+  file(STRINGS ${source} wanted REGEX "^#include \"rooftile/ops/")
+  list(TRANSFORM wanted REPLACE ".*/([a-z0-9_]+)\\.h\"" "\\1")
+  list(REMOVE_ITEM wanted ${rooftile_library_operators})
+  if(NOT wanted)
+    rooftile_add_program(example_${example} ${source})
+    target_link_libraries(example_${example} PRIVATE rooftile)
+    add_test(NAME examples.${example} COMMAND example_${example} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set_tests_properties(examples.${example} PROPERTIES TIMEOUT ${test_timeout} ENVIRONMENT "${test_environment}")
+  endif()
+endforeach()

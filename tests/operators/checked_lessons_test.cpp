@@ -181,9 +181,8 @@ TEST_P(AccessCountTest, TheRaceOf256Threads) {
   const auto count = [&](const std::string& rung, std::size_t threads) {
     const DeviceVector<std::int32_t> x(threads, 3);
     DeviceVector<std::int32_t> y(1, -1);
-    const AccessCountArgs args{
-        .x = contiguous_view<const void>(x.data(), DType::i32, kSim, {static_cast<std::int64_t>(threads)}),
-        .y = contiguous_view<void>(y.data(), DType::i32, kSim, Extents{})};
+    const AccessCountArgs args{.x = view(x.data(), {static_cast<std::int64_t>(threads)}, kSim),
+                               .y = view(y.data(), {}, kSim)};
     (void)watch({.metrics = true}, {input("x", x), output("y", y)}, [&] {
       const RungPlan plan;
       return op->find_rung(rung)->launch.checked({kStream, *device, ArgsRef::of(args), &plan, {}});

@@ -43,6 +43,8 @@ rooftile_add_script_test(quality.stale COMMAND ${tests_dir}/quality/stale_test)
 # Whoever changed the measuring code has decided what that means for the records.
 rooftile_add_script_test(quality.timing_version COMMAND ${PROJECT_SOURCE_DIR}/tools/check_timing_version)
 rooftile_add_script_test(quality.proof COMMAND ${tests_dir}/quality/proof_test)
+# The pages show the examples as they are.
+rooftile_add_script_test(quality.quotes COMMAND ${PROJECT_SOURCE_DIR}/tools/quote --check)
 rooftile_add_script_test(quality.budgets COMMAND ${tests_dir}/quality/budgets_test)
 rooftile_add_script_test(quality.test_names COMMAND ${tests_dir}/quality/test_names)
 rooftile_add_script_test(quality.rt COMMAND ${tests_dir}/quality/rt_test)
