@@ -252,8 +252,9 @@ class CudaBackend final : public GpuBackend {
     (void)run_beside_capture(stream.device.index, [&] { return cudaStreamDestroy(stream_of(stream)); });
   }
   Status synchronize(StreamRef stream) override {
-    return status_of(run(stream.device.index, [&] { return cudaStreamSynchronize(stream_of(stream)); }),
-                     "waiting for a stream of " + to_string(stream.device));
+    return status_of(
+        run_beside_capture(stream.device.index, [&] { return cudaStreamSynchronize(stream_of(stream)); }),
+        "waiting for a stream of " + to_string(stream.device));
   }
   Result<bool> is_capturing(StreamRef stream) override {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;

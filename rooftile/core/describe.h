@@ -345,10 +345,11 @@ OperatorDescriptor describe(OperatorSpec<Args> spec) {
     if (const TensorSlot* like = op.find_slot(slot.dtype_of); like != nullptr) slot.dtypes = like->dtypes;
   }
   for (std::size_t i = 0; i < op.slots.size(); ++i) {
-    if (op.slots[i].direction == SlotDirection::out && !op.slots[i].spec)
+    if (op.slots[i].direction == SlotDirection::out && !op.slots[i].spec) {
       op.slots[i].spec = [slots = op.slots, i](ArgsRef args, TensorSpec& result) {
         return detail::spec_from_slots(slots, i, args, result);
       };
+    }
   }
   for (const Param<Args>& param : spec.params) op.params.push_back(param.spec);
   for (const Rung<Args>& rung : spec.rungs) op.rungs.push_back(detail::erase_rung(rung));

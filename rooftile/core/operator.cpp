@@ -39,12 +39,8 @@ std::string unserved_reason(const RungRow& rung, ArgsRef args, const DevicePrope
   return rung.supports ? std::string(rung.supports(args, device)) : "";
 }
 
-Status choose_rung(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device,
-                   const RungRow*& rung) {
-  const std::string_view id = op.choose ? op.choose(args, device) : "";
+Status no_rung(std::string_view id, const DeviceProperties& device) {
   if (id.empty()) return unsupported("no rung serves this call on " + to_string(device.device));
-  rung = op.find_rung(id);
-  if (rung != nullptr) return {};
   return internal_error("choose() names the rung " + std::string(id) + ", which is not in the table");
 }
 
@@ -97,7 +93,7 @@ Status plan_with(const RungRow& rung, ArgsRef args, const DeviceProperties& devi
 }
 
 Status launch_in(Context& context, const CallPlan& plan, ArgsRef args) {
-  const Context::Impl& parts = *ContextParts::of(context);
+  const Context::Impl& parts = ContextParts::of(context);
   Workspace workspace;
   if (plan.rung_plan.workspace.bytes > 0 || plan.rung_plan.workspace.zeroed_bytes > 0) {
     ROOFTILE_TRY_ASSIGN(workspace, context.workspace(plan.rung_plan.workspace));
@@ -142,33 +138,39 @@ bool no_element_written(const OperatorDescriptor& op, const SlotViews& views) {
   return nothing;
 }
 
-Device device_of_call(const OperatorDescriptor& op, const SlotViews& views) {
+// That of all tensors; `home` where they differ, or where there is none.
+Device device_of_call(const OperatorDescriptor& op, const SlotViews& views, Device home) {
+  bool seen = false;
+  Device common = home;
   for (std::size_t i = 0; i < op.slots.size(); ++i) {
-    if (!is_absent(views[i])) return views[i].device;
+    if (is_absent(views[i])) continue;
+    if (seen && views[i].device != common) return home;
+    common = views[i].device;
+    seen = true;
   }
-  return kCpu;
+  return common;
 }
 
 Status plan_chosen(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device,
                    CallPlan& plan) {
-  const RungRow* rung = nullptr;
-  ROOFTILE_TRY(choose_rung(op, args, device, rung));
-  return plan_with(*rung, args, device, plan);
+  const std::string_view id = op.choose ? op.choose(args, device) : "";
+  const RungRow* const rung = id.empty() ? nullptr : op.find_rung(id);
+  return rung != nullptr ? plan_with(*rung, args, device, plan) : no_rung(id, device);
 }
 
 Status run_checked(const OperatorDescriptor& op, Context& context, ArgsRef args) {
   CallPlan plan;
-  ROOFTILE_TRY(plan_chosen(op, args, *ContextParts::of(context)->properties, plan));
+  ROOFTILE_TRY(plan_chosen(op, args, *ContextParts::of(context).properties, plan));
   return launch_in(context, plan, args);
 }
 
 Status run_anywhere(const OperatorDescriptor& op, Context& context, ArgsRef args) {
-  if (ContextParts::of(context) == nullptr) return context.status();
+  if (!ContextParts::is_there(context)) return context.status();
   const ContextUse use(context);
   const SlotViews views(op.slots, args);
   Context* serving = &context;
-  Device on = ContextParts::of(context)->properties->device;
-  if (const Device device = device_of_call(op, views); device != on) {
+  Device on = ContextParts::of(context).properties->device;
+  if (const Device device = device_of_call(op, views, on); device != on) {
     // Where no Context serves that device, the check says which tensor is in the wrong place.
     if (const Result<Context*> other = context.serving(device); other.ok()) {
       serving = *other;
@@ -234,7 +236,7 @@ Result<WorkspaceSpec> workspace_without_memory(const OperatorDescriptor& op, Arg
 
 Status specs_of_outputs(const OperatorDescriptor& op, ArgsRef args, std::span<TensorSpec> specs) {
   const SlotViews views(op.slots, args);
-  ROOFTILE_TRY(op.check(args, views, device_of_call(op, views), CallStage::inputs_only));
+  ROOFTILE_TRY(op.check(args, views, device_of_call(op, views, kCpu), CallStage::inputs_only));
   auto next = specs.begin();
   for (const TensorSlot& slot : op.slots) {
     if (slot.direction != SlotDirection::out || next == specs.end()) continue;
@@ -247,7 +249,7 @@ Status run_with_new_outputs(const OperatorDescriptor& op, Context& context, void
                             std::span<Tensor> outputs) {
   ROOFTILE_TRY(context.status());
   const SlotViews views(op.slots, same_args);
-  ROOFTILE_TRY_ASSIGN(Context * serving, context.serving(device_of_call(op, views)));
+  ROOFTILE_TRY_ASSIGN(Context * serving, context.serving(device_of_call(op, views, context.device())));
   ROOFTILE_TRY(op.check(same_args, views, serving->device(), CallStage::inputs_only));
   auto next = outputs.begin();
   for (const TensorSlot& slot : op.slots) {

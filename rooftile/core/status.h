@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,8 +101,8 @@ class [[nodiscard]] Status {
 };
 
 // Its message. A template, so that this header needs no <ostream>.
-template <class Stream>
-auto operator<<(Stream& stream, const Status& status) -> decltype(stream << status.message()) {
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const Status& status) {
   return stream << status.message();
 }
 

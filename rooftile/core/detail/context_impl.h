@@ -37,8 +37,10 @@ struct Context::Impl {
   Result<Workspace> recorded_workspace(const WorkspaceSpec& spec);
 };
 
+// A Context's parts without a call for each.
 struct ContextParts {
-  static Context::Impl* of(Context& context) { return context.impl_; }
+  static bool is_there(const Context& context) { return context.impl_ != nullptr; }
+  static const Context::Impl& of(const Context& context) { return *context.impl_; }  // precondition: is there
 };
 
 // A call's use of a Context: a debug build of the library aborts where a second thread uses it meanwhile.

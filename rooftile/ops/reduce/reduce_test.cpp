@@ -220,7 +220,7 @@ TEST_P(ReduceTest, RefusesWhatItDoesNotServe) {
 }
 
 TEST_P(ReduceTest, ReducesSeveralAxes) {
-  std::vector<float> x(3 * 4 * 5);
+  std::vector<float> x(60);
   std::iota(x.begin(), x.end(), 0.0f);
   const Tensor in = Tensor::from(context(), view(x, {3, 4, 5})).value();
   const auto values = [&](const ReduceArgs& options) {
