@@ -117,6 +117,25 @@ class TransposeTest : public ::testing::TestWithParam<Device> {
     const TransposeArgs args = args_on_device<T>(*memory, layout, *memory, layout, packed);
     return run_rungs<T>(args, source, *memory, source, *memory, expected);
   }
+  // in and out as parts of one buffer of so many elements, which do not share one.
+  template <class T>
+  int serves_within(std::size_t elements, const Layout& from, const Layout& to) {
+    std::vector<T> source(elements);
+    for (std::size_t i = 0; i < elements; ++i) source[i] = static_cast<T>(7 * i + 3);
+    std::vector<T> expected = source;
+    for_each_index(from.shape, [&](const Extents& index) {
+      expected[static_cast<std::size_t>(place(to, {index[1], index[0]}))] =
+          source[static_cast<std::size_t>(place(from, index))];
+    });
+    const Result<DeviceMemory> memory = DeviceMemory::allocate(GetParam(), elements * sizeof(T));
+    EXPECT_TRUE(memory.ok());
+    if (!memory.ok()) return -1;
+    const auto part = [&](const Layout& layout) {
+      void* const data = static_cast<T*>(memory->data()) + layout.first;
+      return TensorView{data, dtype_of<T>, GetParam(), layout.shape, layout.strides};
+    };
+    return run_rungs<T>({.in = part(from), .out = part(to)}, source, *memory, source, *memory, expected);
+  }
 
  private:
   template <class T>
@@ -240,6 +259,26 @@ TEST_P(TransposeTest, InPlaceExchangesSquares) {
   // With gaps; and items that are not neighbours.
   EXPECT_GE(check_in_place<float>(100 * 128, {Extents{96, 96}, Extents{128, 1}, 4}), 2);
   EXPECT_GE(check_in_place<float>(40 * 100, {Extents{40, 40}, Extents{100, 2}, 1}), 2);
+}
+
+// No rung writes beside its elements, nor reads what another thread writes there.
+TEST_P(TransposeTest, LeavesWhatLiesBetweenAlone) {
+  for (const std::int64_t n : {5, 33, 64, 130}) {
+    // The left half of a matrix to its right half.
+    const auto elements = static_cast<std::size_t>(2 * n * n);
+    const Layout left{{n, n}, {2 * n, 1}, 0};
+    const Layout right{{n, n}, {2 * n, 1}, n};
+    EXPECT_GT(serves_within<std::uint8_t>(elements, left, right), 1) << n;
+    EXPECT_GT(serves_within<std::uint16_t>(elements, left, right), 1) << n;
+    EXPECT_GT(serves_within<float>(elements, left, right), 1) << n;
+    EXPECT_GT(serves_within<double>(elements, left, right), 1) << n;
+    // The red of a picture to its green.
+    const auto pixels = static_cast<std::size_t>(3 * n * (n + 3));
+    const Layout red{{n, n + 3}, {3 * (n + 3), 3}, 0};
+    const Layout green{{n + 3, n}, {3 * n, 3}, 1};
+    EXPECT_GT(serves_within<std::uint8_t>(pixels, red, green), 1) << n;
+    EXPECT_GT(serves_within<float>(pixels, red, green), 1) << n;
+  }
 }
 
 TEST_P(TransposeTest, MovesBitsAndNotNumbers) {
