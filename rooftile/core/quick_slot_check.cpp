@@ -52,15 +52,16 @@ bool QuickSlotCheck::surely_holds(const SlotViews& views, Device device) const {
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const Rule& rule = rules_[i];
     const ConstTensorView& view = views[i];
+    // First: it knows a dtype that is none.
+    const std::uint64_t bytes = bytes_of_ordinary(view);
+    if (bytes == 0) return false;
     if (!rule.dtypes.contains(view.dtype) || view.device != device) return false;
     if (view.rank() < rule.min_rank || view.rank() > rule.max_rank) return false;
     if (rule.dtype_of >= 0 && view.dtype != views[static_cast<std::size_t>(rule.dtype_of)].dtype)
       return false;
     if (rule.shape_of >= 0 && !(view.shape == views[static_cast<std::size_t>(rule.shape_of)].shape))
       return false;
-    const std::uint64_t bytes = bytes_of_ordinary(view);
     const auto address = reinterpret_cast<std::uintptr_t>(view.data);
-    if (bytes == 0) return false;
     ranges[i] = {address, address + bytes};
     for (std::size_t j = 0; j < i; ++j) {
       const bool apart = ranges[i].last <= ranges[j].first || ranges[j].last <= ranges[i].first;
