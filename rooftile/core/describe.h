@@ -355,11 +355,12 @@ OperatorDescriptor describe(OperatorSpec<Args> spec) {
   for (const Rung<Args>& rung : spec.rungs) op.rungs.push_back(detail::erase_rung(rung));
   op.choose = detail::erase_query(spec.choose);
 
-  op.check = [slots = op.slots, quick = detail::QuickSlotCheck(op.slots), params = spec.params,
-              own = spec.check](ArgsRef args, const SlotViews& views, Device device,
-                                CallStage stage) -> Status {
-    if (stage != CallStage::complete || !quick.surely_holds(views, device))
-      ROOFTILE_TRY(detail::check_slots(slots, views, device, stage));
+  op.is_ordinary = [quick = detail::QuickSlotCheck(op.slots)](const SlotViews& views, Device device) {
+    return quick.surely_holds(views, device);
+  };
+  op.check = [slots = op.slots, params = spec.params, own = spec.check](
+                 ArgsRef args, const SlotViews& views, Device device, CallStage stage) -> Status {
+    if (stage != CallStage::ordinary) ROOFTILE_TRY(detail::check_slots(slots, views, device, stage));
     ROOFTILE_TRY(detail::check_params(params, args.as<Args>()));
     if (stage == CallStage::inputs_only) return {};
     ROOFTILE_TRY(detail::check_outputs(slots, views, args));

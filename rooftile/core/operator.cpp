@@ -14,11 +14,9 @@ namespace {
 std::string arch_name(int compute_capability) { return "sm_" + std::to_string(compute_capability); }
 
 std::string arch_reason(const ArchNeed& need, int compute_capability) {
-  const std::string here = ", this is " + arch_name(compute_capability);
-  if (need.exact && compute_capability != need.minimum)
-    return "needs " + arch_name(need.minimum) + "a" + here;
-  if (compute_capability < need.minimum) return "needs " + arch_name(need.minimum) + " or newer" + here;
-  return "";
+  if (need.exact ? compute_capability == need.minimum : compute_capability >= need.minimum) return "";
+  return "needs " + arch_name(need.minimum) + (need.exact ? "a" : " or newer") + ", this is " +
+         arch_name(compute_capability);
 }
 
 std::string not_built_reason(DeviceKind kind) {
@@ -44,24 +42,17 @@ Status no_rung(std::string_view id, const DeviceProperties& device) {
   return internal_error("choose() names the rung " + std::string(id) + ", which is not in the table");
 }
 
-// Whether the rung can run on such a device at all; the text of why not is unavailable_reason's.
-bool is_available(const RungRow& rung, const LaunchFn& launch, const DeviceProperties& device) {
-  if (rung.absent || !launch) return false;
-  if (rung.kind == RungKind::cpu) return true;
-  return rung.arch.exact ? device.compute_capability == rung.arch.minimum
-                         : device.compute_capability >= rung.arch.minimum;
+// Empty reasons allocate nothing.
+Status check_serves(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
+  const auto where = [&] { return rung.id + " on " + to_string(device.device) + ": "; };
+  if (const std::string reason = unavailable_reason(rung, device); !reason.empty())
+    return unavailable(where() + reason);
+  const std::string reason = unserved_reason(rung, args, device);
+  return reason.empty() ? Status() : unsupported(where() + reason);
 }
 
-Status check_serves(const RungRow& rung, const LaunchFn& launch, ArgsRef args,
-                    const DeviceProperties& device) {
-  if (is_available(rung, launch, device) && rung.wrong_on_purpose.empty() &&
-      (!rung.supports || rung.supports(args, device).empty()))
-    return {};
-  const std::string where = rung.id + " on " + to_string(device.device) + ": ";
-  if (const std::string reason = unavailable_reason(rung, device); !reason.empty())
-    return unavailable(where + reason);
-  return unsupported(where + unserved_reason(rung, args, device));
-}
+// Not in launch_for, where every call would ask whether it was made.
+const LaunchFn kNoLaunch;
 
 bool aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % kAllocationAlignment == 0; }
 
@@ -83,11 +74,16 @@ Status check_workspace(const Workspace& workspace, const WorkspaceSpec& spec) {
   return {};
 }
 
+// What is decided of a call that was checked.
+struct CallPlan {
+  const RungRow* rung = nullptr;
+  RungPlan rung_plan;
+};
+
 // Plans a rung that is known.
 Status plan_with(const RungRow& rung, ArgsRef args, const DeviceProperties& device, CallPlan& plan) {
   plan.rung = &rung;
-  plan.launch = &launch_for(rung, device.device.kind);
-  ROOFTILE_TRY(check_serves(rung, *plan.launch, args, device));
+  ROOFTILE_TRY(check_serves(rung, args, device));
   if (rung.plan) plan.rung_plan = rung.plan(args, device);
   return {};
 }
@@ -99,7 +95,8 @@ Status launch_in(Context& context, const CallPlan& plan, ArgsRef args) {
     ROOFTILE_TRY_ASSIGN(workspace, context.workspace(plan.rung_plan.workspace));
   }
   workspace.error_word = parts.arena->error_word();
-  Status status = (*plan.launch)({parts.arena->stream(), parts.properties, args, &plan.rung_plan, workspace});
+  Status status = launch_for(*plan.rung, parts.properties->device.kind)(
+      {parts.arena->stream(), parts.properties, args, &plan.rung_plan, workspace});
   // A call that failed between two launches may have left the zeroed part dirty for the next one.
   if (!status.ok()) (void)context.discard_workspace();
   return status;
@@ -164,12 +161,20 @@ Status run_checked(const OperatorDescriptor& op, Context& context, ArgsRef args)
   return launch_in(context, plan, args);
 }
 
+bool is_ordinary(const OperatorDescriptor& op, const SlotViews& views, Device device) {
+  return op.check && op.is_ordinary && op.is_ordinary(views, device);
+}
+
 Status run_anywhere(const OperatorDescriptor& op, Context& context, ArgsRef args) {
   if (!ContextParts::is_there(context)) return context.status();
   const ContextUse use(context);
   const SlotViews views(op.slots, args);
   Context* serving = &context;
   Device on = ContextParts::of(context).properties->device;
+  if (is_ordinary(op, views, on)) {
+    ROOFTILE_TRY(op.check(args, views, on, CallStage::ordinary));
+    return run_checked(op, context, args);
+  }
   if (const Device device = device_of_call(op, views, on); device != on) {
     // Where no Context serves that device, the check says which tensor is in the wrong place.
     if (const Result<Context*> other = context.serving(device); other.ok()) {
@@ -185,12 +190,13 @@ Status run_in_stream(const OperatorDescriptor& op, StreamRef stream, ArgsRef arg
                      const Workspace& workspace) {
   ROOFTILE_TRY_ASSIGN(const DeviceProperties* device, device_properties(stream.device));
   const SlotViews views(op.slots, args);
-  if (op.check) ROOFTILE_TRY(op.check(args, views, stream.device, CallStage::complete));
-  if (no_element_written(op, views)) return {};
+  const CallStage stage = is_ordinary(op, views, stream.device) ? CallStage::ordinary : CallStage::complete;
+  if (op.check) ROOFTILE_TRY(op.check(args, views, stream.device, stage));
+  if (stage != CallStage::ordinary && no_element_written(op, views)) return {};
   CallPlan plan;
   ROOFTILE_TRY(plan_chosen(op, args, *device, plan));
   ROOFTILE_TRY(check_workspace(workspace, plan.rung_plan.workspace));
-  return (*plan.launch)({stream, device, args, &plan.rung_plan, workspace});
+  return launch_for(*plan.rung, stream.device.kind)({stream, device, args, &plan.rung_plan, workspace});
 }
 
 // The largest workspace of the plans for every alignment that the tensors without memory may come to have: a plan may
@@ -286,8 +292,7 @@ std::vector<std::string> OperatorDescriptor::rung_ids() const {
 }
 
 const LaunchFn& launch_for(const RungRow& rung, DeviceKind kind) {
-  static const LaunchFn kNone;
-  if ((rung.kind == RungKind::cpu) != (kind == DeviceKind::cpu)) return kNone;
+  if ((rung.kind == RungKind::cpu) != (kind == DeviceKind::cpu)) return kNoLaunch;
   switch (kind) {
     case DeviceKind::cuda:
       return rung.launch.cuda;
@@ -296,7 +301,7 @@ const LaunchFn& launch_for(const RungRow& rung, DeviceKind kind) {
     case DeviceKind::cpu:
       return rung.launch.cpu;
   }
-  return kNone;
+  return kNoLaunch;
 }
 
 std::string unavailable_reason(const RungRow& rung, const DeviceProperties& device) {
@@ -334,10 +339,6 @@ bool writes_nothing(const OperatorDescriptor& op, ArgsRef args) {
 
 RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
   return rung.plan ? rung.plan(args, device) : RungPlan{};
-}
-
-Status plan_call(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device, CallPlan& plan) {
-  return plan_chosen(op, args, device, plan);
 }
 
 Status run(OperatorRef op, Context& context, ArgsRef args, SourceLocation caller) {

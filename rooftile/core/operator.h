@@ -73,6 +73,7 @@ class SlotViews {
 // What of a call is there when it is checked.
 enum class CallStage {
   complete,
+  ordinary,    // complete, and is_ordinary() has said so
   no_memory,   // views may have no data yet: a question for a workspace
   inputs_only  // nor are there outputs: a question for their specs
 };
@@ -144,6 +145,9 @@ struct OperatorDescriptor {
   // Everything that the operator's contract asks of a call on this device, as far as it is there. Allocates nothing
   // where it is ok.
   std::function<Status(ArgsRef, const SlotViews&, Device, CallStage)> check;
+  // A quick look at a complete call: true only where the slots have nothing to say against it, no tensor is absent or
+  // empty, and all are on this device. Any other call is left to check.
+  std::function<bool(const SlotViews&, Device)> is_ordinary;
   // "in f32[8], out f32[1], op=sum": a call, for an error.
   std::function<std::string(ArgsRef)> describe;
   // Typed arguments from tensors in slot order (an absent one: a view without memory), checked on their device.
@@ -177,15 +181,6 @@ struct OperatorDescriptor {
 
 // What a rung that serves the call needs for it.
 [[nodiscard]] RungPlan plan_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device);
-
-// What the public API does with a call that was checked: the rung, and its plan.
-struct CallPlan {
-  const RungRow* rung = nullptr;
-  const LaunchFn* launch = nullptr;
-  RungPlan rung_plan;
-};
-[[nodiscard]] Status plan_call(const OperatorDescriptor& op, ArgsRef args, const DeviceProperties& device,
-                               CallPlan& plan);
 
 // The specs of an operator's slots, in slot order, from those of the slots that are read and of the `out` slots.
 // Precondition: as many of each as there are such slots.

@@ -38,6 +38,7 @@ QuickSlotCheck::QuickSlotCheck(const std::vector<TensorSlot>& slots) {
     rules_.push_back({slot.dtypes, static_cast<std::int8_t>(slot.min_rank),
                       static_cast<std::int8_t>(slot.max_rank), index_of(slots, slot.dtype_of),
                       index_of(slots, slot.shape_of), is_written(slot)});
+    writes_ = writes_ || is_written(slot);
   }
 }
 
@@ -46,7 +47,7 @@ bool QuickSlotCheck::surely_holds(const SlotViews& views, Device device) const {
     std::uintptr_t first;
     std::uintptr_t last;
   };
-  if (rules_.size() > SlotViews::kMost) return false;
+  if (!writes_ || rules_.size() > SlotViews::kMost) return false;
   std::array<Range, SlotViews::kMost>
       ranges;  // NOLINT(cppcoreguidelines-pro-type-member-init): written below
   for (std::size_t i = 0; i < rules_.size(); ++i) {

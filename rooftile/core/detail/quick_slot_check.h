@@ -13,7 +13,7 @@ namespace rooftile::detail {
 class QuickSlotCheck {
  public:
   explicit QuickSlotCheck(const std::vector<TensorSlot>& slots);
-  // True only where check_slots is ok of a complete call.
+  // True only where check_slots is ok of a complete call that has something to write.
   [[nodiscard]] bool surely_holds(const SlotViews& views, Device device) const;
 
  private:
@@ -26,6 +26,7 @@ class QuickSlotCheck {
     bool written;
   };
   std::vector<Rule> rules_;
+  bool writes_ = false;
 };
 
 }  // namespace rooftile::detail
