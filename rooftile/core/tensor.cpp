@@ -49,8 +49,8 @@ struct Tensor::Home {
   std::shared_ptr<detail::Arena> arena;
 };
 
-Result<Tensor> Tensor::empty(Context& context, const Extents& shape, DType dtype) {
-  return detail::guarded([&]() -> Result<Tensor> {
+Result<Tensor> Tensor::empty(Context& context, const Extents& shape, DType dtype, SourceLocation caller) {
+  return detail::guarded(caller, [&]() -> Result<Tensor> {
     ROOFTILE_TRY(context.status());
     if (context.impl_->recording) {
       return invalid_argument(
@@ -76,18 +76,20 @@ Tensor::~Tensor() {
   delete home_;
 }
 
-Result<Tensor> Tensor::zeros(Context& context, const Extents& shape, DType dtype) {
-  ROOFTILE_TRY_ASSIGN(Tensor tensor, empty(context, shape, dtype));
-  ROOFTILE_TRY(detail::guarded([&] { return fill_bytes(tensor.stream(), tensor.data_, 0, tensor.bytes()); }));
+Result<Tensor> Tensor::zeros(Context& context, const Extents& shape, DType dtype, SourceLocation caller) {
+  ROOFTILE_TRY_ASSIGN(Tensor tensor, empty(context, shape, dtype, caller));
+  ROOFTILE_TRY(
+      detail::guarded(caller, [&] { return fill_bytes(tensor.stream(), tensor.data_, 0, tensor.bytes()); }));
   return tensor;
 }
 
 // One element, then twice as many at a time from those that are there.
-Result<Tensor> Tensor::filled(Context& context, const Extents& shape, DType dtype, const void* element) {
-  ROOFTILE_TRY_ASSIGN(Tensor tensor, empty(context, shape, dtype));
+Result<Tensor> Tensor::filled(Context& context, const Extents& shape, DType dtype, const void* element,
+                              SourceLocation caller) {
+  ROOFTILE_TRY_ASSIGN(Tensor tensor, empty(context, shape, dtype, caller));
   const std::size_t bytes = tensor.bytes();
   if (bytes == 0) return tensor;
-  ROOFTILE_TRY(detail::guarded([&]() -> Status {
+  ROOFTILE_TRY(detail::guarded(caller, [&]() -> Status {
     auto* const data = static_cast<std::byte*>(tensor.data_);
     std::size_t done = size_of(dtype);
     ROOFTILE_TRY(copy(tensor.stream(), data, tensor.device_, element, kCpu, done));
@@ -124,8 +126,8 @@ Result<Tensor> Tensor::gathered(Context& context, const ConstTensorView& source)
   return from(context, dense.view());
 }
 
-Result<Tensor> Tensor::from(Context& context, const ConstTensorView& source) {
-  return detail::guarded([&]() -> Result<Tensor> {
+Result<Tensor> Tensor::from(Context& context, const ConstTensorView& source, SourceLocation caller) {
+  return detail::guarded(caller, [&]() -> Result<Tensor> {
     ROOFTILE_TRY(context.status());
     ROOFTILE_TRY(check_view(source, "source"));
     if (on_host(context.device()) && !on_host(source.device)) {
@@ -143,12 +145,12 @@ Result<Tensor> Tensor::from(Context& context, const ConstTensorView& source) {
   });
 }
 
-Result<Tensor> Tensor::to(Context& context) const {
-  return detail::guarded([&]() -> Result<Tensor> {
+Result<Tensor> Tensor::to(Context& context, SourceLocation caller) const {
+  return detail::guarded(caller, [&]() -> Result<Tensor> {
     ROOFTILE_TRY_ASSIGN(Tensor tensor, empty(context, shape_, dtype_));
     if (bytes() == 0) return tensor;
     if (on_host(context.device())) {
-      ROOFTILE_TRY(copy_to_host(tensor.data_));
+      ROOFTILE_TRY(copy_to_host(tensor.data_, caller));
       return tensor;
     }
     ROOFTILE_TRY(order(stream(), tensor.stream()));
@@ -159,41 +161,41 @@ Result<Tensor> Tensor::to(Context& context) const {
   });
 }
 
-Status Tensor::copy_to_host(void* destination) const {
+Status Tensor::copy_to_host(void* destination, SourceLocation caller) const {
   if (bytes() == 0) return {};
-  return detail::guarded([&]() -> Status {
+  return detail::guarded(caller, [&]() -> Status {
     ROOFTILE_TRY(copy(stream(), destination, kCpu, data_, device_, bytes()));
     return synchronize(stream());
   });
 }
 
-Result<Tensor> Tensor::load_npy(Context& context, const std::string& path) {
-  return detail::guarded([&]() -> Result<Tensor> {
+Result<Tensor> Tensor::load_npy(Context& context, const std::string& path, SourceLocation caller) {
+  return detail::guarded(caller, [&]() -> Result<Tensor> {
     ROOFTILE_TRY_ASSIGN(const HostTensor file, read_npy(path));
     return from(context, file.view());
   });
 }
 
-Status Tensor::save_npy(const std::string& path) const {
-  return detail::guarded([&]() -> Status {
+Status Tensor::save_npy(const std::string& path, SourceLocation caller) const {
+  return detail::guarded(caller, [&]() -> Status {
     if (on_host(device_)) return write_npy(path, {data_, dtype_, kCpu, shape_, contiguous_strides(shape_)});
     ROOFTILE_TRY_ASSIGN(HostTensor host, HostTensor::create(dtype_, shape_));
-    ROOFTILE_TRY(copy_to_host(host.data()));
+    ROOFTILE_TRY(copy_to_host(host.data(), caller));
     return write_npy(path, host.view());
   });
 }
 
-Status Tensor::check_dtype(DType wanted) const {
+Status Tensor::check_dtype(DType wanted, SourceLocation caller) const {
   if (dtype_ == wanted) return {};
-  return detail::guarded([&] {
+  return detail::guarded(caller, [&] {
     return invalid_argument("the tensor is " + view().to_string() + ", not " +
                             std::string(to_string(wanted)));
   });
 }
 
-Status Tensor::check_single() const {
+Status Tensor::check_single(SourceLocation caller) const {
   if (numel() == 1) return {};
-  return detail::guarded([&] {
+  return detail::guarded(caller, [&] {
     return invalid_argument("item() is of a tensor with one element, this is " + view().to_string());
   });
 }

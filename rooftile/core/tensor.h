@@ -7,7 +7,8 @@
 // Row-major without gaps, aligned to 256 bytes. Memory comes from the Context's pool and is released in its stream,
 // which the Tensor keeps alive (a caller's stream, Context::on, is the caller's to keep): a Tensor may outlive its
 // Context. Move-only. Work is ordered by that stream; what brings elements to the host waits for it.
-// Zero bytes are a legal tensor. Fails with out_of_memory where the memory cannot be had; nothing is leaked.
+// Zero bytes are a legal tensor. Fails with out_of_memory where the memory cannot be had; nothing is leaked. Errors name
+// the caller's line.
 #pragma once
 
 #include <cstddef>
@@ -33,23 +34,29 @@ struct TensorSpec {
 class Tensor {
  public:
   // Uninitialised.
-  static Result<Tensor> empty(Context& context, const Extents& shape, DType dtype);
-  static Result<Tensor> zeros(Context& context, const Extents& shape, DType dtype);
+  static Result<Tensor> empty(Context& context, const Extents& shape, DType dtype,
+                              SourceLocation caller = SourceLocation::current());
+  static Result<Tensor> zeros(Context& context, const Extents& shape, DType dtype,
+                              SourceLocation caller = SourceLocation::current());
   // Every element the same; its type gives the dtype.
   template <Element T>
-  static Result<Tensor> full(Context& context, const Extents& shape, T value) {
-    return filled(context, shape, dtype_of<T>, &value);
+  static Result<Tensor> full(Context& context, const Extents& shape, T value,
+                             SourceLocation caller = SourceLocation::current()) {
+    return filled(context, shape, dtype_of<T>, &value, caller);
   }
-  // A copy of what a view sees, any strides, on whatever device. (Gaps on a GPU are closed by way of the host.) Host
-  // memory may change once the call is back; device memory must have been written before, in the order of the Context's
-  // stream.
-  static Result<Tensor> from(Context& context, const ConstTensorView& source);
+  // A copy of what a view sees, any strides and device (gaps on a GPU are closed by way of the host), in the order of the
+  // Context's stream. Host memory may change once the call is back; memory on a GPU, or that CUDA pinned, once the stream
+  // is past the copy.
+  static Result<Tensor> from(Context& context, const ConstTensorView& source,
+                             SourceLocation caller = SourceLocation::current());
   // A copy on the Context's device, in the order of both streams.
-  [[nodiscard]] Result<Tensor> to(Context& context) const;
+  [[nodiscard]] Result<Tensor> to(Context& context, SourceLocation caller = SourceLocation::current()) const;
 
   // .npy files; see npy.h for what they may hold.
-  static Result<Tensor> load_npy(Context& context, const std::string& path);
-  [[nodiscard]] Status save_npy(const std::string& path) const;
+  static Result<Tensor> load_npy(Context& context, const std::string& path,
+                                 SourceLocation caller = SourceLocation::current());
+  [[nodiscard]] Status save_npy(const std::string& path,
+                                SourceLocation caller = SourceLocation::current()) const;
 
   Tensor() = default;  // f32[0] on the CPU
   Tensor(Tensor&& other) noexcept { swap(other); }
@@ -77,20 +84,20 @@ class Tensor {
 
   // Copies the elements to host memory, row-major, and waits. An error where T is not of this dtype.
   template <Element T>
-  [[nodiscard]] Result<std::vector<T>> to_vector() const {
-    if (Status status = check_dtype(dtype_of<T>); !status.ok()) return status;
+  [[nodiscard]] Result<std::vector<T>> to_vector(SourceLocation caller = SourceLocation::current()) const {
+    if (Status status = check_dtype(dtype_of<T>, caller); !status.ok()) return status;
     std::vector<T> values;
     if (!resized(values)) return Status::host_out_of_memory();
-    if (Status status = copy_to_host(values.data()); !status.ok()) return status;
+    if (Status status = copy_to_host(values.data(), caller); !status.ok()) return status;
     return values;
   }
   // The one element of a tensor with one.
   template <Element T>
-  [[nodiscard]] Result<T> item() const {
-    if (Status status = check_dtype(dtype_of<T>); !status.ok()) return status;
+  [[nodiscard]] Result<T> item(SourceLocation caller = SourceLocation::current()) const {
+    if (Status status = check_dtype(dtype_of<T>, caller); !status.ok()) return status;
     T value{};
-    if (Status status = check_single(); !status.ok()) return status;
-    if (Status status = copy_to_host(&value); !status.ok()) return status;
+    if (Status status = check_single(caller); !status.ok()) return status;
+    if (Status status = copy_to_host(&value, caller); !status.ok()) return status;
     return value;
   }
 
@@ -109,11 +116,12 @@ class Tensor {
 #endif
     return true;
   }
-  static Result<Tensor> filled(Context& context, const Extents& shape, DType dtype, const void* element);
+  static Result<Tensor> filled(Context& context, const Extents& shape, DType dtype, const void* element,
+                               SourceLocation caller);
   static Result<Tensor> gathered(Context& context, const ConstTensorView& source);
-  [[nodiscard]] Status check_dtype(DType wanted) const;
-  [[nodiscard]] Status check_single() const;
-  [[nodiscard]] Status copy_to_host(void* destination) const;
+  [[nodiscard]] Status check_dtype(DType wanted, SourceLocation caller) const;
+  [[nodiscard]] Status check_single(SourceLocation caller) const;
+  [[nodiscard]] Status copy_to_host(void* destination, SourceLocation caller) const;
   [[nodiscard]] StreamRef stream() const;
   void swap(Tensor& other) noexcept {
     std::swap(home_, other.home_);

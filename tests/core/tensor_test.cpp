@@ -57,6 +57,24 @@ TEST_P(HostTensors, FromAnyStrides) {
   EXPECT_TRUE(Tensor::from(context_, cube.slice(0, 2, 2)).ok()) << "nothing";
 }
 
+TEST_P(HostTensors, ErrorsNameTheLineOfTheCaller) {
+  const Tensor two = Tensor::zeros(context_, {2}, DType::i32).value();
+  unsigned line = 0;
+  const auto here = [&line](unsigned at, const Status& status) {
+    EXPECT_EQ(status.where().line, at) << status;
+    EXPECT_TRUE(std::string_view(status.where().file).ends_with("tensor_test.cpp")) << status.where().file;
+    ++line;
+  };
+  here(__LINE__, Tensor::zeros(context_, {-1}, DType::f32).status());
+  here(__LINE__, Tensor::full(context_, {-1}, 1.0f).status());
+  here(__LINE__, Tensor::from(context_, ConstTensorView(nullptr, DType::f32, kCpu, {3}, {1})).status());
+  here(__LINE__, Tensor::load_npy(context_, "no such file.npy").status());
+  here(__LINE__, two.save_npy("no such folder/x.npy"));
+  here(__LINE__, two.item<std::int32_t>().status());
+  here(__LINE__, two.to_vector<float>().status());
+  EXPECT_EQ(line, 7u);
+}
+
 TEST_P(HostTensors, OutliveTheirContextAndMove) {
   Tensor kept;
   EXPECT_EQ(kept.numel(), 0);

@@ -26,4 +26,15 @@ auto guarded(Body&& body) noexcept -> decltype(body()) {
   }
 }
 
+// The same of a function that was called from this line: its errors name it.
+template <class Body>
+auto guarded(SourceLocation caller, Body&& body) noexcept -> decltype(body()) {
+  auto outcome = guarded(std::forward<Body>(body));
+  if (outcome.ok()) return outcome;
+  if constexpr (requires { outcome.status(); })
+    return outcome.status().with_caller(caller);
+  else
+    return outcome.with_caller(caller);
+}
+
 }  // namespace rooftile::detail
