@@ -148,6 +148,11 @@ Status check_view(const ConstTensorView& view, std::string_view name, ViewMemory
 namespace view_detail {
 namespace {
 
+// Modulo 2^64: whoever is given the view refuses strides that reach too far.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
 ViewLayout broken(ShapeFault fault) { return {Extents::broken(fault), Extents::broken(fault), 0}; }
 
 // What a broken view is asked for is broken for the first reason.
@@ -226,9 +231,9 @@ ViewLayout sliced(ViewLayout layout, int axis, std::int64_t begin, std::int64_t 
   begin = inside(begin);
   end = std::max(inside(end), begin);
   layout.shape[a] = end == begin ? 0 : (end - begin - 1) / step + 1;
-  if (layout.shape[a] > 0) layout.offset += begin * layout.strides[a];
+  if (layout.shape[a] > 0) layout.offset += product(begin, layout.strides[a]);
   // Of one element or none no stride is used; step may be as large as its type.
-  if (layout.shape[a] > 1) layout.strides[a] *= step;
+  if (layout.shape[a] > 1) layout.strides[a] = product(layout.strides[a], step);
   return layout;
 }
 
@@ -238,15 +243,16 @@ ViewLayout selected(ViewLayout layout, int axis, std::int64_t index) {
   if (a < 0) return broken(ShapeFault::axis);
   if (index < 0) index += layout.shape[a];
   if (index < 0 || index >= layout.shape[a]) return broken(ShapeFault::range);
-  return {without(layout.shape, a), without(layout.strides, a), layout.offset + index * layout.strides[a]};
+  return {without(layout.shape, a), without(layout.strides, a),
+          layout.offset + product(index, layout.strides[a])};
 }
 
 ViewLayout flipped(ViewLayout layout, int axis) {
   if (is_broken(layout)) return layout;
   const int a = plain_axis(axis, layout.shape.rank());
   if (a < 0) return broken(ShapeFault::axis);
-  if (layout.shape[a] > 0) layout.offset += (layout.shape[a] - 1) * layout.strides[a];
-  layout.strides[a] = -layout.strides[a];
+  if (layout.shape[a] > 0) layout.offset += product(layout.shape[a] - 1, layout.strides[a]);
+  layout.strides[a] = product(-1, layout.strides[a]);
   return layout;
 }
 

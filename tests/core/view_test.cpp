@@ -230,6 +230,11 @@ TEST_F(Views, SelectAndFlip) {
   EXPECT_EQ(elements_of(matrix_.flip(1).select(0, 0)), (std::vector{3, 2, 1, 0}));
   EXPECT_EQ(elements_of(matrix_.flip(0).select(1, 0)), (std::vector{8, 4, 0}));
   EXPECT_EQ(elements_of(matrix_.slice(0, 0, 0).flip(0)), std::vector<int>());
+  EXPECT_EQ(ConstTensorView(static_cast<const void*>(numbers_.data()), DType::i32, kCpu, {1},
+                            {std::numeric_limits<std::int64_t>::min()})
+                .flip(0)
+                .numel(),
+            1);
   expect_fault(matrix_.select(0, 3), "index of the axis");
   expect_fault(matrix_.select(0, -4), "index of the axis");
   expect_fault(matrix_.flip(-3), "no such axis");
