@@ -34,6 +34,11 @@ add_custom_target(rooftile_build_info_files ALL
   BYPRODUCTS ${build_info_dir}/rooftile_build_info.inc ${build_info_dir}/rooftile_build_commit.inc
   COMMENT "" VERBATIM)
 
+# What the cases of operators are made of: draws, references' helpers, judges.
+file(GLOB cases_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/cases/*.cpp)
+rooftile_add_library(rooftile_cases ${cases_sources})
+target_link_libraries(rooftile_cases PUBLIC rooftile PRIVATE fmt::fmt TBB::tbb)
+
 file(GLOB lab_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*/*.cpp)
 file(GLOB lab_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/*/*.cu)
 if(ROOFTILE_WITH_CUDA)
@@ -58,7 +63,7 @@ rooftile_link_objects(rooftile_lab rooftile_lab_reports rooftile_lab_cuda roofti
 # precompiled.
 set(rooftile_pch_options "$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-Wno-array-bounds;-Wno-stringop-overread;-Wno-restrict>")
 foreach(target IN ITEMS rooftile_lab rooftile_lab_reports)
-  target_link_libraries(${target} PUBLIC rooftile rooftile_sim_checked fmt::fmt
+  target_link_libraries(${target} PUBLIC rooftile_cases rooftile rooftile_sim_checked fmt::fmt
                         PRIVATE nlohmann_json::nlohmann_json TBB::tbb ${CMAKE_DL_LIBS})
   target_include_directories(${target} PRIVATE ${build_info_dir})
   # Two thirds of the lab's compile time were spent on these two headers, again and again.
@@ -84,7 +89,7 @@ rooftile_add_library(rooftile_lab_ops ${rooftile_generated}/register_all_cases.c
 set(lab_objects ${rooftile_library_operators} ${rooftile_lessons})
 list(TRANSFORM lab_objects REPLACE "(.+)" "rooftile_op_\\1_lab")
 rooftile_link_objects(rooftile_lab_ops ${lab_objects})
-target_link_libraries(rooftile_lab_ops PUBLIC rooftile)
+target_link_libraries(rooftile_lab_ops PUBLIC rooftile_cases rooftile)
 
 file(GLOB cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
 rooftile_add_program(rooftile_cli ${cli_sources})

@@ -97,7 +97,13 @@ set(cuda_test_sources ${sources})
 list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")
 list(FILTER cuda_test_sources INCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")
 rooftile_add_tests(rooftile_core_tests SOURCES ${sources} LIBRARIES rooftile)
+
+# Small operators, one of each kind that the lab judges.
+file(GLOB kinds CONFIGURE_DEPENDS ${tests_dir}/lab/kinds/*.cpp)
+file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/lab/kinds/*.cu)
+rooftile_add_sim_objects(rooftile_kinds_sim ${kernels})
 if(ROOFTILE_WITH_CUDA)
+  rooftile_add_cuda_objects(rooftile_kinds_cuda 90a-real ${kernels})
   # One program that can be carried to a GPU machine; here its tests skip and say so.
   file(GLOB device_tests CONFIGURE_DEPENDS ${tests_dir}/device/cuda_*_test.cpp ${tests_dir}/device/blocks/*_test.cpp)
   list(FILTER device_tests EXCLUDE REGEX "/blocks/sim_[^/]*_test\\.cpp$")
@@ -105,11 +111,11 @@ if(ROOFTILE_WITH_CUDA)
   rooftile_add_cuda_objects(rooftile_device_tests_cuda 90a-real ${kernels})
   target_compile_definitions(rooftile_device_tests_cuda PRIVATE ROOFTILE_TARGET=cuda)
   file(GLOB lab_cuda_tests CONFIGURE_DEPENDS ${tests_dir}/lab/cuda_*_test.cpp)
-  rooftile_add_tests(rooftile_cuda_tests SOURCES ${cuda_test_sources} ${device_tests} ${lab_cuda_tests}
+  rooftile_add_tests(rooftile_cuda_tests SOURCES ${cuda_test_sources} ${device_tests} ${lab_cuda_tests} ${kinds}
     LIBRARIES rooftile_lab rooftile TBB::tbb)
   if(TARGET rooftile_cuda_tests)
     target_compile_definitions(rooftile_cuda_tests PRIVATE ROOFTILE_TARGET=cuda)
-    rooftile_link_objects(rooftile_cuda_tests rooftile_device_tests_cuda)
+    rooftile_link_objects(rooftile_cuda_tests rooftile_device_tests_cuda rooftile_kinds_cuda rooftile_kinds_sim)
   endif()
 endif()
 
@@ -151,14 +157,14 @@ if(TARGET rooftile_device_tests)
   rooftile_link_objects(rooftile_device_tests rooftile_device_tests_sim)
 endif()
 
-file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/lab/*.cpp)
+file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/lab/*.cpp ${tests_dir}/cases/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/cuda_[^/]*_test\\.cpp$")
-rooftile_add_tests(rooftile_lab_tests SOURCES ${sources}
+rooftile_add_tests(rooftile_lab_tests SOURCES ${sources} ${kinds}
   LIBRARIES rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim_checked rooftile nlohmann_json::nlohmann_json TBB::tbb)
 file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/lab/*.cu)
 rooftile_add_sim_objects(rooftile_lab_test_kernels ${kernels} ${PROJECT_SOURCE_DIR}/rooftile/lab/case/device_fill.cu)
 if(TARGET rooftile_lab_tests)
-  rooftile_link_objects(rooftile_lab_tests rooftile_lab_test_kernels)
+  rooftile_link_objects(rooftile_lab_tests rooftile_lab_test_kernels rooftile_kinds_sim rooftile_kinds_cuda)
   rooftile_link_simulated_operators(rooftile_lab_tests)
   target_compile_definitions(rooftile_lab_tests PRIVATE ROOFTILE_TESTS_DIR="${tests_dir}")
 endif()

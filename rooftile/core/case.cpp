@@ -15,6 +15,13 @@ constexpr std::array kFills = {
     std::pair{Fill::nan_inside, std::string_view("nan_inside")},
     std::pair{Fill::rising, std::string_view("rising")},
     std::pair{Fill::falling, std::string_view("falling")},
+    std::pair{Fill::inf_inside, std::string_view("inf_inside")},
+    std::pair{Fill::one_maximum, std::string_view("one_maximum")},
+    std::pair{Fill::tile_maximum, std::string_view("tile_maximum")},
+    std::pair{Fill::normal, std::string_view("normal")},
+    std::pair{Fill::log_uniform, std::string_view("log_uniform")},
+    std::pair{Fill::any_bits, std::string_view("any_bits")},
+    std::pair{Fill::equal, std::string_view("equal")},
 };
 
 }  // namespace

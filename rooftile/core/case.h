@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,8 +33,15 @@ enum class Fill {
   nan_at_last,     // uniform with one NaN in the last element
   special,         // uniform with infinities, signed zeros, denormals and the largest finite values mixed in
   nan_inside,      // uniform with a NaN in the middle and, on average, in every 64th element
-  rising,   // from the first element to the last from low to high, ties where the dtype has no more values
-  falling,  // the other way round
+  rising,      // from the first element to the last from low to high, ties where the dtype has no more values
+  falling,     // the other way round
+  inf_inside,  // uniform with an infinity in the middle and, on average, in every 64th element, of either sign
+  one_maximum,   // uniform with one element above and one below all others: the last and the first
+  tile_maximum,  // the same two beside each other, at the last multiple of 256
+  normal,       // floats: mean 0, variance 1 (a sum of 12 uniform values); integers: of a 16th of their range
+  log_uniform,  // magnitudes from 2^-8 to 2^8, as many in each power of two; integers over their bits
+  any_bits,     // integers: every value; floats: every finite value, by its bits
+  equal,        // one and the same value
 };
 [[nodiscard]] std::span<const Fill> all_fills();
 [[nodiscard]] std::string_view to_string(Fill fill);
@@ -52,16 +60,29 @@ struct Case {
   std::uint64_t seed = 1;
   Fill fill = Fill::uniform;
   int offset = 0;         // elements by which every tensor's pointer is off its allocation's alignment
-  bool in_place = false;  // every output that may alias an input is that input
+  bool in_place = false;  // every output that may alias an input is that input (core/describe.h, may_alias)
   CaseTier tier = CaseTier::quick;
 };
 // "n=1025,f32,op=sum,fill=uniform,offset=1": unique within an operator's list, and what a repro line names.
 // All params in their order; a seed other than the default is added as ",seed=7", in place as ",in_place".
 [[nodiscard]] std::string case_id(const Case& c);
 
+// How one tensor is drawn where the case's fill is not meant for it: indices, lengths, keys. Made by cases/draws.h, or
+// by hand. On a GPU the host draws it.
+struct Draw {
+  std::string name;           // in words, for records: "indices in [0,50)"
+  std::optional<Fill> fixed;  // a fill, whatever the case's is
+  // Else: from the seed, and the tensors of the slots in front.
+  std::function<Status(HostTensor& tensor, std::uint64_t seed, std::span<const HostTensor> before)> fill;
+};
+
+// A slot that is read: `in` or `inout`.
 struct InputPlan {
   DType dtype = DType::f32;
   Extents shape;
+  Extents strides{};    // in elements; none: row-major without gaps
+  Draw draw{};          // none: the case's fill
+  bool absent = false;  // an optional slot that the call does not have
 };
 
 // A case as tensors and as work.
@@ -70,6 +91,8 @@ struct CasePlan {
   double read_bytes = 0;  // the algorithm's minimum
   double write_bytes = 0;
   double flops = 0;
+  std::vector<Extents> output_strides{};  // by `out` slot, in elements; none: row-major without gaps
+  std::uint32_t error_word = 0;           // what the kernel has to report (Workspace::error_word)
 };
 
 // What an output must be.
@@ -81,8 +104,25 @@ struct Expected {
   // place.
   double factor = 2;
   double floor = 0;
-  std::string rule;  // in words, why this floor
+  HostTensor floors{};  // f64: a floor for each element in place of the one for all; empty: none
+  std::string rule;     // in words, why this floor
+  // Floats that are only moved: `exact` is of their own dtype and compared bit for bit, NaNs and signs of zeros with them.
+  bool bitwise = false;
+  // Not all elements but these, in rising order; `exact` and `same_precision` have one for each.
+  std::vector<std::int64_t> indices{};
 };
+
+// What is to be said of a call's results.
+struct Judgement {
+  std::string mismatch{};  // empty: they are right
+  double max_error = 0;    // the largest finite |out - exact|, where there is such a thing
+  std::string sampled{};   // "4096 of 16777216 elements": not all were looked at
+  // Of each output how many elements, from the first on, are results: the others may hold anything. None: all are.
+  std::vector<std::int64_t> results{};
+};
+// Judges the tensors of the slots that a call has written (`out` and `inout`), in slot order. cases/judges.h has those
+// that many operators need.
+using Judge = std::function<Judgement(std::span<const HostTensor> outputs)>;
 
 // The plan of y = f(x), element by element: x is read and y written once.
 [[nodiscard]] Result<CasePlan> elementwise_plan(const Case& c, const Extents& shape,
@@ -109,6 +149,8 @@ struct OperatorCases {
   std::function<Result<CasePlan>(const Case&)> plan;
   // Plain loops, double accumulation: the outputs for these inputs.
   std::function<Result<std::vector<Expected>>(const Case&, std::span<const HostTensor> inputs)> reference;
+  // Where the outputs are not to be judged element by element against `reference`. `inputs` stay as long as the Judge.
+  std::function<Result<Judge>(const Case&, std::span<const HostTensor> inputs)> judge{};
 };
 
 }  // namespace rooftile

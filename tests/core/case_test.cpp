@@ -31,15 +31,17 @@ TEST(Case, TheIdNamesEverythingThatTellsCasesApart) {
 }
 
 TEST(Case, FillsParseAsTheyPrint) {
-  EXPECT_EQ(all_fills().size(), 7u);
+  EXPECT_EQ(all_fills().size(), 14u);
   for (const Fill fill : all_fills()) {
     const Result<Fill> parsed = parse_fill(to_string(fill));
     ASSERT_TRUE(parsed.ok());
     EXPECT_EQ(*parsed, fill);
   }
-  EXPECT_EQ(parse_fill("unifrom").status().rule(),
-            "unknown fill \"unifrom\": did you mean uniform? use one of uniform, small_integers, "
-            "nan_at_last, special, nan_inside, rising, falling");
+  EXPECT_EQ(
+      parse_fill("unifrom").status().rule(),
+      "unknown fill \"unifrom\": did you mean uniform? use one of uniform, small_integers, "
+      "nan_at_last, special, nan_inside, rising, falling, inf_inside, one_maximum, tile_maximum, normal, "
+      "log_uniform, any_bits, equal");
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <functional>
 #include <vector>
 
+#include "rooftile/cases/fill.h"
 #include "rooftile/core/host_tensor.h"
-#include "rooftile/lab/case/fill.h"
 
 namespace rooftile::lab::test {
 

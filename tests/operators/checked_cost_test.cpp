@@ -42,8 +42,10 @@ double seconds_of(const std::function<Status()>& launch) {
 
 std::vector<Buffer> buffers_of(const lab::DeviceProblem& problem, const lab::Scratch& scratch) {
   std::vector<Buffer> buffers;
-  for (const auto& in : problem.inputs()) buffers.push_back({"in", in.data(), in.bytes(), true, true});
-  for (const auto& out : problem.outputs()) buffers.push_back({"out", out.data(), out.bytes(), false});
+  for (const lab::DeviceTensor& tensor : problem.tensors()) {
+    const bool is_input = tensor.input.has_value();
+    buffers.push_back({tensor.slot->name, tensor.buffer.data(), tensor.buffer.bytes(), is_input, is_input});
+  }
   buffers.push_back({"the workspace", scratch.any.data(), scratch.any.bytes(), false});
   buffers.push_back({"the zeroed workspace", scratch.zeroed.data(), scratch.zeroed.bytes(), true});
   buffers.push_back({"the error word", scratch.error_word.data(), scratch.error_word.bytes(), true});

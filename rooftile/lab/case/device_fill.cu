@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "rooftile/cases/fill_draw.h"
 #include "rooftile/device/launch.h"
-#include "rooftile/lab/case/fill_draw.h"
 
 namespace rooftile::ROOFTILE_TARGET::lab_kernels {
 namespace {
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kBlock) fill_kernel(T* g_elements, std::int64_
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kBlock;
   std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * kBlock + threadIdx.x;
   for (; group < groups; group += threads) {
-    lab::draw_group(g_elements, count, group, fill, key, tensor_index);
+    draw_group(g_elements + group * kElementsPerGroup<T>, count, group, fill, key, tensor_index);
   }
 }
 
@@ -26,9 +26,9 @@ __global__ void __launch_bounds__(kBlock) fill_kernel(T* g_elements, std::int64_
 Status fill_elements(StreamRef stream, void* data, DType dtype, std::int64_t count, Fill fill,
                      std::uint64_t seed, std::uint64_t tensor_index) {
   if (count == 0) return {};
-  return lab::for_storage_type(dtype, [&](auto tag) {
+  return for_storage_type(dtype, [&](auto tag) {
     using T = decltype(tag);
-    const std::int64_t groups = (count + lab::kElementsPerGroup<T> - 1) / lab::kElementsPerGroup<T>;
+    const std::int64_t groups = (count + kElementsPerGroup<T> - 1) / kElementsPerGroup<T>;
     const std::int64_t blocks = std::min((groups + kBlock - 1) / kBlock, kMostBlocks);
     const LaunchConfig config{
         .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream};

@@ -1,8 +1,9 @@
-// A case made concrete: inputs on the host and what the outputs must be; then the same on a device.
+// A case made concrete: inputs on the host and a judge of the outputs; then the same tensors on a device.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +21,8 @@ inline constexpr double kLargestSimulatedBytes = 64.0 * 1024 * 1024;
 // The tensors of a case, in slot order within each direction.
 struct TensorPlan {
   CasePlan work;
-  std::vector<TensorSpec> inputs;
-  std::vector<TensorSpec> outputs;
+  std::vector<TensorSpec> inputs;   // of the slots that are read
+  std::vector<TensorSpec> outputs;  // of the `out` slots
   double input_bytes = 0;
   double output_bytes = 0;
 };
@@ -29,7 +30,7 @@ struct TensorPlan {
 [[nodiscard]] Result<TensorPlan> plan_tensors(const OperatorDescriptor& op, const OperatorCases& cases,
                                               const Case& c);
 
-// Made once per case and shared by all rungs. Inputs and reference are computed at the first call that asks;
+// Made once per case and shared by all rungs. Inputs and judge are made at the first call that asks;
 // inputs that a GPU drew are taken from it.
 class HostProblem {
  public:
@@ -43,12 +44,22 @@ class HostProblem {
   [[nodiscard]] const std::vector<TensorSpec>& outputs() const { return outputs_; }
   [[nodiscard]] double tensor_bytes() const { return tensor_bytes_; }  // of inputs and outputs together
 
+  // Of the slots that are read, without gaps; an absent one's is empty.
   [[nodiscard]] Result<const std::vector<HostTensor>*> inputs();
   [[nodiscard]] bool has_inputs() const { return inputs_.has_value(); }
   void set_inputs(std::vector<HostTensor> tensors) { inputs_ = std::move(tensors); }
-  [[nodiscard]] Result<const std::vector<Expected>*> expected();
+  // The fill of an input that is drawn by one, which a GPU can do itself.
+  [[nodiscard]] std::optional<Fill> fill_of(std::size_t input) const;
+  // Draws an input on the host, those in front of it being there.
+  [[nodiscard]] Result<HostTensor> draw(std::size_t input, std::span<const HostTensor> before) const;
+
+  // Of the slots that a call writes. Counts the seconds that judging took.
+  [[nodiscard]] Result<Judgement> judge(std::span<const HostTensor> outputs);
+  [[nodiscard]] double judging_s() const { return judging_s_; }
 
  private:
+  [[nodiscard]] Status make_judge();
+
   const OperatorDescriptor* op_ = nullptr;
   const OperatorCases* cases_ = nullptr;
   Case case_;
@@ -56,7 +67,8 @@ class HostProblem {
   std::vector<TensorSpec> outputs_;
   double tensor_bytes_ = 0;
   std::optional<std::vector<HostTensor>> inputs_;
-  std::optional<std::vector<Expected>> expected_;
+  Judge judge_;
+  double judging_s_ = 0;
 };
 
 // A rung's workspace between guards.
@@ -68,6 +80,23 @@ struct Scratch {
     return {any.data(), any.bytes(), zeroed.data(), zeroed.bytes(),
             static_cast<std::uint32_t*>(error_word.data())};
   }
+};
+
+// A slot's tensor in device memory.
+struct DeviceTensor {
+  const TensorSlot* slot = nullptr;
+  TensorSpec spec;
+  Extents strides;
+  GuardedBuffer buffer{};  // without bytes where the memory is another slot's, or the slot absent
+  void* data = nullptr;    // the first element
+  std::optional<std::size_t> memory_of{};  // in place: the slot whose memory it is
+  std::optional<std::size_t> input{};      // its place among the slots that are read
+  bool absent = false;
+  bool overwritten = false;  // an input that the call writes: inout, or in place
+
+  [[nodiscard]] bool dense() const { return strides == contiguous_strides(spec.shape); }
+  // Memory that nobody has written before the call.
+  [[nodiscard]] bool is_fresh() const { return !input && !memory_of; }
 };
 
 // The tensors of a case in device memory, each off its alignment by the case's offset.
@@ -86,34 +115,35 @@ class DeviceProblem {
   [[nodiscard]] AnyCall call(const RungPlan& plan, const Workspace& workspace) const {
     return {stream(), &properties_, args_, &plan, workspace};
   }
-  [[nodiscard]] const std::vector<GuardedBuffer>& inputs() const { return inputs_; }
-  [[nodiscard]] const std::vector<GuardedBuffer>& outputs() const { return outputs_; }
-  // The input that the i-th output is, in place; none: it has memory of its own. (Its entry of outputs() is empty then.)
-  [[nodiscard]] std::optional<std::size_t> aliased_input(std::size_t output) const {
-    return aliases_[output];
-  }
-  [[nodiscard]] bool is_written(std::size_t input) const;
-  // Inputs that a launch in place overwrote, as they were.
-  [[nodiscard]] Status renew_written_inputs();
-  // The name of the i-th input's or output's slot.
-  [[nodiscard]] const std::string& slot_name(SlotDirection direction, std::size_t i) const;
+  // In slot order.
+  [[nodiscard]] const std::vector<DeviceTensor>& tensors() const { return tensors_; }
 
+  // Outputs, and the inputs that a launch overwrites, as they must be before one: `value` in every byte of the outputs.
+  [[nodiscard]] Status prepare(int value);
+  // The same for the overwritten inputs alone, quickly: enqueued on the stream, from copies that it owns. Null: there
+  // are none.
+  [[nodiscard]] Result<std::function<Status()>> make_renewal() const;
   // Inputs and guards as they were before any launch.
   [[nodiscard]] Status restore();
-  [[nodiscard]] Result<HostTensor> download_output(std::size_t i) const;
+  // What the slots that are written hold, in slot order. Bytes between strided elements that are not `gap` any more are
+  // named in `outside`.
+  [[nodiscard]] Result<std::vector<HostTensor>> download_written(int gap, std::string& outside) const;
+  // Empty, or which input that is not written to has changed, and where.
+  [[nodiscard]] Result<std::string> changed_input() const;
   [[nodiscard]] Result<Scratch> make_scratch(const WorkspaceSpec& spec) const;  // the zeroed part is zero
 
  private:
-  // The GPU draws them itself; the others get the host's.
-  [[nodiscard]] Status fill_inputs();
-  [[nodiscard]] Status draw_inputs();
-  [[nodiscard]] Status upload_inputs();
+  [[nodiscard]] Status add_tensor(const TensorSlot& slot, const TensorSpec& spec, const Extents& strides,
+                                  bool absent);
+  // Where the host has them already they are uploaded; a GPU draws those that a fill draws itself.
+  [[nodiscard]] Status fill_inputs(bool overwritten_alone);
+  [[nodiscard]] Status upload(const DeviceTensor& tensor, const HostTensor& values) const;
+  [[nodiscard]] Result<HostTensor> draw_on_device(const DeviceTensor& tensor, Fill fill) const;
+
   HostProblem* host_ = nullptr;
   DeviceProperties properties_;
   Stream stream_;
-  std::vector<GuardedBuffer> inputs_;
-  std::vector<GuardedBuffer> outputs_;
-  std::vector<std::optional<std::size_t>> aliases_;  // by output
+  std::vector<DeviceTensor> tensors_;
   AnyArgs args_;
 };
 

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <utility>
 
-#include "rooftile/lab/check/compare.h"
 #include "rooftile/sim/config.h"
 
 namespace rooftile::lab {
@@ -32,12 +31,8 @@ Findings check_guards(const DeviceProblem& problem, const Scratch& scratch) {
     if (broken.empty()) return Finding{};
     return Finding{fmt::format("wrote outside of {}: {}", name, broken)};
   };
-  for (std::size_t i = 0; i < problem.inputs().size(); ++i) {
-    ROOFTILE_TRY_ASSIGN(Finding found, check(problem.inputs()[i], problem.slot_name(SlotDirection::in, i)));
-    if (!found.text.empty()) return found;
-  }
-  for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
-    ROOFTILE_TRY_ASSIGN(Finding found, check(problem.outputs()[i], problem.slot_name(SlotDirection::out, i)));
+  for (const DeviceTensor& tensor : problem.tensors()) {
+    ROOFTILE_TRY_ASSIGN(Finding found, check(tensor.buffer, tensor.slot->name));
     if (!found.text.empty()) return found;
   }
   ROOFTILE_TRY_ASSIGN(Finding found, check(scratch.any, "the workspace"));
@@ -52,34 +47,22 @@ Findings check_zeroed(const DeviceProblem& problem, const Scratch& scratch) {
   return Finding{fmt::format("the zeroed workspace is not zero at exit: byte {}", at)};
 }
 
-// A case of the list has nothing to complain about.
 Findings check_error_word(const DeviceProblem& problem, const Scratch& scratch) {
   std::uint32_t error = 0;
   ROOFTILE_TRY(copy(problem.stream(), &error, kCpu, scratch.error_word.data(), problem.stream().device,
                     sizeof(error)));
   ROOFTILE_TRY(synchronize(problem.stream()));
-  return error == 0 ? Finding{} : Finding{fmt::format("the kernel reported error {}", error)};
-}
-
-Findings check_inputs(const DeviceProblem& problem) {
-  ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor>* inputs, problem.host().inputs());
-  for (std::size_t i = 0; i < inputs->size(); ++i) {
-    if (problem.is_written(i)) continue;
-    const HostTensor& input = (*inputs)[i];
-    ROOFTILE_TRY_ASSIGN(const std::size_t at, first_difference(problem.stream(), problem.inputs()[i].data(),
-                                                               input.data(), input.bytes()));
-    if (at == input.bytes()) continue;
-    return Finding{fmt::format("input {} was modified: element {}", problem.slot_name(SlotDirection::in, i),
-                               at / size_of(input.dtype()))};
-  }
-  return Finding{};
+  const std::uint32_t wanted = problem.host().plan().error_word;
+  if (error == wanted) return Finding{};
+  if (wanted == 0) return Finding{fmt::format("the kernel reported error {}", error)};
+  return Finding{fmt::format("the kernel reported error {}, the case has it report {}", error, wanted)};
 }
 
 Status poison_and_launch(const Candidate& candidate, DeviceProblem& problem, const Scratch& scratch,
                          int poison) {
-  ROOFTILE_TRY(problem.renew_written_inputs());
-  for (const GuardedBuffer& output : problem.outputs()) ROOFTILE_TRY(output.poison(problem.stream(), poison));
+  ROOFTILE_TRY(problem.prepare(poison));
   ROOFTILE_TRY(scratch.any.poison(problem.stream(), poison));
+  ROOFTILE_TRY(scratch.error_word.poison(problem.stream(), 0));
   // As the library does it: a call that writes no element launches nothing.
   if (!writes_nothing(problem.host().op(), problem.args())) {
     ROOFTILE_TRY(candidate.launch(problem.call(candidate.plan, scratch.workspace())));
@@ -87,49 +70,61 @@ Status poison_and_launch(const Candidate& candidate, DeviceProblem& problem, con
   return synchronize(problem.stream());
 }
 
-Findings check_outputs(DeviceProblem& problem, const std::vector<HostTensor>& outputs, double& max_error) {
-  ROOFTILE_TRY_ASSIGN(const std::vector<Expected>* expected, problem.host().expected());
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Comparison comparison = compare(outputs[i], (*expected)[i]);
-    max_error = std::max(max_error, comparison.max_error);
-    if (comparison.mismatch.empty()) continue;
-    return Finding{fmt::format("{} {}", problem.slot_name(SlotDirection::out, i), comparison.mismatch)};
+// Whether the results of two runs are the same, bit for bit. `differs`: the first output where they are not.
+bool same_bits(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b,
+               const std::vector<std::int64_t>& results, std::size_t& differs) {
+  for (differs = 0; differs < a.size(); ++differs) {
+    std::size_t bytes = a[differs].bytes();
+    if (differs < results.size())
+      bytes = static_cast<std::size_t>(results[differs]) * size_of(a[differs].dtype());
+    if (bytes > 0 && std::memcmp(a[differs].data(), b[differs].data(), bytes) != 0) return false;
   }
-  return Finding{};
+  return true;
 }
 
-Findings check_repeat(const DeviceProblem& problem, const std::vector<HostTensor>& first,
-                      const std::vector<HostTensor>& second) {
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i].bytes() == 0 || std::memcmp(first[i].data(), second[i].data(), first[i].bytes()) == 0)
-      continue;
-    return Finding{fmt::format("{} differs between two runs, but the rung promises run-to-run determinism",
-                               problem.slot_name(SlotDirection::out, i))};
+std::string written_slot(const OperatorDescriptor& op, std::size_t i) {
+  for (const TensorSlot& slot : op.slots) {
+    if (is_written(slot) && i-- == 0) return slot.name;
   }
-  return Finding{};
+  return "";
 }
 
-Findings run_check(const Candidate& candidate, DeviceProblem& problem, double& max_error) {
+// What one launch left, apart from the outputs themselves.
+Findings check_traces(DeviceProblem& problem, const Scratch& scratch) {
+  ROOFTILE_TRY_ASSIGN(Finding guards, check_guards(problem, scratch));
+  if (!guards.text.empty()) return guards;
+  ROOFTILE_TRY_ASSIGN(Finding zeroed, check_zeroed(problem, scratch));
+  if (!zeroed.text.empty()) return zeroed;
+  ROOFTILE_TRY_ASSIGN(Finding reported, check_error_word(problem, scratch));
+  if (!reported.text.empty()) return reported;
+  ROOFTILE_TRY_ASSIGN(std::string modified, problem.changed_input());
+  return Finding{std::move(modified)};
+}
+
+Findings run_check(const Candidate& candidate, DeviceProblem& problem, CheckResult& result) {
   ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
   std::array<std::vector<HostTensor>, kPoison.size()> outputs;
+  std::vector<std::int64_t> results;  // of the first run
   for (std::size_t run = 0; run < kPoison.size(); ++run) {
     ROOFTILE_TRY(poison_and_launch(candidate, problem, scratch, kPoison[run]));
-    ROOFTILE_TRY_ASSIGN(Finding guards, check_guards(problem, scratch));
-    if (!guards.text.empty()) return guards;
-    ROOFTILE_TRY_ASSIGN(Finding zeroed, check_zeroed(problem, scratch));
-    if (!zeroed.text.empty()) return zeroed;
-    ROOFTILE_TRY_ASSIGN(Finding reported, check_error_word(problem, scratch));
-    if (!reported.text.empty()) return reported;
-    ROOFTILE_TRY_ASSIGN(Finding modified, check_inputs(problem));
-    if (!modified.text.empty()) return modified;
-    for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
-      ROOFTILE_TRY_ASSIGN(HostTensor output, problem.download_output(i));
-      outputs[run].push_back(std::move(output));
+    ROOFTILE_TRY_ASSIGN(Finding trace, check_traces(problem, scratch));
+    if (!trace.text.empty()) return trace;
+    std::string outside;
+    ROOFTILE_TRY_ASSIGN(outputs[run], problem.download_written(kPoison[run], outside));
+    if (!outside.empty()) return Finding{std::move(outside)};
+    // The same bits once more are as right as they were.
+    std::size_t differs = 0;
+    if (run > 0 && same_bits(outputs[0], outputs[run], results, differs)) continue;
+    ROOFTILE_TRY_ASSIGN(const Judgement judgement, problem.host().judge(outputs[run]));
+    result.max_error = std::max(result.max_error, judgement.max_error);
+    result.sampled = judgement.sampled;
+    if (run == 0) results = judgement.results;
+    if (!judgement.mismatch.empty()) return Finding{judgement.mismatch};
+    if (run > 0 && candidate.determinism == Determinism::run_to_run) {
+      return Finding{fmt::format("{} differs between two runs, but the rung promises run-to-run determinism",
+                                 written_slot(problem.host().op(), differs))};
     }
-    ROOFTILE_TRY_ASSIGN(Finding wrong, check_outputs(problem, outputs[run], max_error));
-    if (!wrong.text.empty()) return wrong;
   }
-  if (candidate.determinism == Determinism::run_to_run) return check_repeat(problem, outputs[0], outputs[1]);
   return Finding{};
 }
 
@@ -196,7 +191,10 @@ class Verifier {
          candidates(op, registry_.peers(op.name), options_.rungs, problem->args(), problem->properties())) {
       if (candidate.unsupported.empty()) {
         report_.candidates.emplace(op.name, candidate.id);
-        add(check_candidate(candidate, *problem));
+        CheckResult check = check_candidate(candidate, *problem);
+        const bool spoiled = check.spoiled;
+        add(std::move(check));
+        if (spoiled) return {};
       } else {
         // A row whose file defines no launcher for this device would else be skipped in silence.
         const bool lost = !candidate.built && !candidate.absent;
@@ -287,7 +285,9 @@ CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem) 
   result.id = fmt::format("{}/{}[{}]", op.name, candidate.id, case_id(c));
   result.device = to_string(problem.properties().device);
   result.repro = repro_command(op, candidate.id, c, problem.properties().device);
-  const Findings findings = run_check(candidate, problem, result.max_error);
+  const double judged_before = problem.host().judging_s();
+  const Findings findings = run_check(candidate, problem, result);
+  result.judging_s = problem.host().judging_s() - judged_before;
   Status restored;
   if (!findings.ok() || !findings->text.empty()) restored = problem.restore();
   if (findings.ok()) {
@@ -300,7 +300,10 @@ CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem) 
     result.reason = findings.status().sentence();
   }
   // Whoever comes next cannot be judged on spoiled inputs: it would be blamed for this one's damage.
-  if (!restored.ok()) result.reason += "; and the inputs could not be restored: " + restored.sentence();
+  if (!restored.ok()) {
+    result.reason += "; and the inputs could not be restored: " + restored.sentence();
+    result.spoiled = true;
+  }
   return result;
 }
 

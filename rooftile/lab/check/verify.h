@@ -4,8 +4,10 @@
 // workspace are poisoned (0xFF bytes: NaN in every float; another pattern before the second
 // launch, so that an element that nobody writes cannot repeat itself) and the zeroed part is
 // zero. After each: the launch and the stream succeeded, guard bytes around every buffer are
-// intact, the zeroed part is zero again, the inputs are unchanged, every output element obeys
-// the rule. After both: the two results are bitwise equal where the row promises it.
+// intact, the zeroed part is zero again, the inputs are unchanged, the error word is the case's,
+// and the case's judge finds nothing wrong. After both: the two results are bitwise equal where
+// the row promises it. Inputs that a call overwrites (inout slots, cases in place) are drawn
+// anew before each launch.
 #pragma once
 
 #include <functional>
@@ -31,7 +33,10 @@ struct CheckResult {
   CheckStatus status = CheckStatus::skipped;
   std::string reason;  // what failed, or why it was skipped
   double max_error = 0;
-  std::string repro;  // a command line that reruns this one check
+  std::string sampled;   // "4096 of 16777216 elements": not all were looked at; empty: all
+  double judging_s = 0;  // what drawing, the reference and comparing took on the host
+  bool spoiled = false;  // the problem could not be restored: whoever comes next cannot be judged
+  std::string repro;     // a command line that reruns this one check
 };
 
 // Precondition: candidate.unsupported is empty. Leaves the problem's inputs as they were.

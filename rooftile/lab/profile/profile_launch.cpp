@@ -39,8 +39,7 @@ Status launch_in_range(const Candidate& candidate, DeviceProblem& problem) {
         fmt::format("{} is not verified, so it is not profiled: {}", check.id, check.reason));
   }
   ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
-  for (const GuardedBuffer& output : problem.outputs())
-    ROOFTILE_TRY(output.poison(problem.stream(), kPoison));
+  ROOFTILE_TRY(problem.prepare(kPoison));
   ROOFTILE_TRY(synchronize(problem.stream()));
   ROOFTILE_TRY(start_profiler_range());
   const Status launched = candidate.launch(problem.call(candidate.plan, scratch.workspace()));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "rooftile/lab/check/compare.h"
 #include "rooftile/lab/check/verify.h"
 
 namespace rooftile::lab {
@@ -16,30 +15,24 @@ using simt::checked::Session;
 constexpr int kPoison = 0xff;
 
 void add_buffers(Session& session, const DeviceProblem& problem, const Scratch& scratch) {
-  for (std::size_t i = 0; i < problem.inputs().size(); ++i) {
-    const GuardedBuffer& buffer = problem.inputs()[i];
-    session.add_buffer({problem.slot_name(SlotDirection::in, i), buffer.data(), buffer.bytes(), true,
-                        !problem.is_written(i)});
-  }
-  for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
-    const GuardedBuffer& buffer = problem.outputs()[i];
-    session.add_buffer({problem.slot_name(SlotDirection::out, i), buffer.data(), buffer.bytes(), false});
+  for (const DeviceTensor& tensor : problem.tensors()) {
+    if (tensor.memory_of || tensor.absent) continue;
+    const bool is_input = tensor.input.has_value();
+    session.add_buffer({tensor.slot->name, tensor.buffer.data(), tensor.buffer.bytes(), is_input,
+                        is_input && !tensor.overwritten});
   }
   session.add_buffer({"the workspace", scratch.any.data(), scratch.any.bytes(), false});
   session.add_buffer({"the zeroed workspace", scratch.zeroed.data(), scratch.zeroed.bytes(), true});
   session.add_buffer({"the error word", scratch.error_word.data(), scratch.error_word.bytes(), true});
 }
 
-Result<std::string> compare_outputs(DeviceProblem& problem, double& max_error) {
-  ROOFTILE_TRY_ASSIGN(const std::vector<Expected>* expected, problem.host().expected());
-  for (std::size_t i = 0; i < problem.outputs().size(); ++i) {
-    ROOFTILE_TRY_ASSIGN(const HostTensor output, problem.download_output(i));
-    const Comparison comparison = compare(output, (*expected)[i]);
-    max_error = std::max(max_error, comparison.max_error);
-    if (comparison.mismatch.empty()) continue;
-    return fmt::format("{} {}", problem.slot_name(SlotDirection::out, i), comparison.mismatch);
-  }
-  return std::string();
+Result<std::string> judge_outputs(DeviceProblem& problem, double& max_error) {
+  std::string outside;
+  ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor> outputs, problem.download_written(kPoison, outside));
+  if (!outside.empty()) return outside;
+  ROOFTILE_TRY_ASSIGN(const Judgement judgement, problem.host().judge(outputs));
+  max_error = std::max(max_error, judgement.max_error);
+  return judgement.mismatch;
 }
 
 std::optional<double> ratio(const simt::checked::AccessCounts& counts, double value) {
@@ -163,8 +156,7 @@ Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& pr
         "without sanitizers");
   }
   ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
-  for (const GuardedBuffer& output : problem.outputs())
-    ROOFTILE_TRY(output.poison(problem.stream(), kPoison));
+  ROOFTILE_TRY(problem.prepare(kPoison));
   ROOFTILE_TRY(scratch.any.poison(problem.stream(), kPoison));
 
   WatchedRun run;
@@ -178,7 +170,7 @@ Result<WatchedRun> watch_candidate(const Candidate& candidate, DeviceProblem& pr
     return launched;  // a dtype that the checked build leaves out
   run.wrong = launched.sentence();
   if (launched.ok()) {
-    ROOFTILE_TRY_ASSIGN(run.wrong, compare_outputs(problem, run.max_error));
+    ROOFTILE_TRY_ASSIGN(run.wrong, judge_outputs(problem, run.max_error));
   }
   ROOFTILE_TRY(problem.restore());
   return run;

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 1;
-inline constexpr std::string_view kTimingSources = "ed9537a0f469";
+inline constexpr std::string_view kTimingSources = "a9b4a154be71";
 
 }  // namespace rooftile::lab

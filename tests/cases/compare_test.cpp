@@ -1,11 +1,11 @@
-#include "rooftile/lab/check/compare.h"
+#include "rooftile/cases/compare.h"
 
 #include <gtest/gtest.h>
 
 #include <initializer_list>
 #include <limits>
 
-namespace rooftile::lab {
+namespace rooftile {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -90,4 +90,4 @@ TEST(Compare, TheFirstMismatchAndTheCountAreNamed) {
 }
 
 }  // namespace
-}  // namespace rooftile::lab
+}  // namespace rooftile

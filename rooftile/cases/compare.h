@@ -7,16 +7,16 @@
 #include "rooftile/core/case.h"
 #include "rooftile/core/host_tensor.h"
 
-namespace rooftile::lab {
+namespace rooftile {
 
 struct Comparison {
   std::string mismatch;  // empty: every element passes; else index, got, expected, tolerance, how many
   double max_error = 0;  // the largest finite |out - exact|
 };
 
-// Integers bit for bit. Floats by core/case.h: NaN and infinities by place
+// Integers, and what was only moved, bit for bit. Floats by core/case.h: NaN and infinities by place
 // (after rounding the exact value to the output's dtype), everything else within
 // factor * |same_precision - exact| + floor; a comparison with NaN fails.
 [[nodiscard]] Comparison compare(const HostTensor& out, const Expected& expected);
 
-}  // namespace rooftile::lab
+}  // namespace rooftile

@@ -1,14 +1,16 @@
-#include "rooftile/lab/case/fill.h"
+#include "rooftile/cases/fill.h"
 
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <tuple>
 
-namespace rooftile::lab {
+namespace rooftile {
 namespace {
 
 HostTensor filled(DType dtype, std::int64_t n, Fill fill, std::uint64_t seed = 1, std::uint64_t index = 0) {
@@ -131,5 +133,83 @@ TEST(Fill, SpecialHoldsEverySpecialValue) {
   }
 }
 
+TEST(Fill, InfInsideHasBothInfinities) {
+  const HostTensor x = filled(DType::bf16, 5001, Fill::inf_inside);
+  EXPECT_TRUE(std::isinf(x.at(2500)));
+  std::set<double> infinities;
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    ASSERT_FALSE(std::isnan(x.at(i)));
+    if (std::isinf(x.at(i))) infinities.insert(x.at(i));
+  }
+  EXPECT_EQ(infinities.size(), 2u);
+}
+
+// An element that nobody else equals: a kernel that leaves it out gives another maximum, or minimum.
+TEST(Fill, ExtremaStandAloneAtTheirPlaces) {
+  for (const DType dtype : all_dtypes()) {
+    for (const auto& [fill, top, bottom] :
+         {std::tuple{Fill::one_maximum, 1000, 0}, {Fill::tile_maximum, 768, 767}}) {
+      const HostTensor x = filled(dtype, 1001, fill);
+      for (std::int64_t i = 0; i < x.numel(); ++i) {
+        ASSERT_TRUE(i == top || x.at(i) < x.at(top)) << to_string(dtype) << " " << i;
+        ASSERT_TRUE(i == bottom || x.at(i) > x.at(bottom)) << to_string(dtype) << " " << i;
+      }
+    }
+    EXPECT_EQ(filled(dtype, 1, Fill::one_maximum).numel(), 1);
+    EXPECT_GT(filled(dtype, 2, Fill::tile_maximum).at(0), filled(dtype, 2, Fill::tile_maximum).at(1));
+  }
+}
+
+TEST(Fill, NormalHasItsMomentsAndTails) {
+  const HostTensor x = filled(DType::f64, 100000, Fill::normal);
+  double sum = 0;
+  double squares = 0;
+  int beyond_two = 0;
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    sum += x.at(i);
+    squares += x.at(i) * x.at(i);
+    beyond_two += std::abs(x.at(i)) > 2 ? 1 : 0;
+  }
+  const auto n = static_cast<double>(x.numel());
+  EXPECT_NEAR(sum / n, 0.0, 0.015);
+  EXPECT_NEAR(squares / n, 1.0, 0.02);
+  EXPECT_NEAR(beyond_two / n, 0.0455, 0.004);
+  const HostTensor bytes = filled(DType::i8, 10000, Fill::normal);
+  int middle = 0;
+  for (std::int64_t i = 0; i < bytes.numel(); ++i) middle += std::abs(bytes.at(i)) <= 15 ? 1 : 0;
+  EXPECT_NEAR(middle / 10000.0, 0.68, 0.05);
+}
+
+TEST(Fill, LogUniformHasAsManyInEachPowerOfTwo) {
+  const HostTensor x = filled(DType::f32, 32000, Fill::log_uniform);
+  std::array<int, 16> counts{};
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    const double magnitude = std::abs(x.at(i));
+    ASSERT_GE(magnitude, 0x1p-8);
+    ASSERT_LE(magnitude, 0x1p8);
+    ++counts[static_cast<std::size_t>(std::min(std::ilogb(magnitude), 7) + 8)];
+  }
+  for (const int count : counts) EXPECT_NEAR(count, 2000, 250);
+  std::set<int> powers;
+  const HostTensor integers = filled(DType::u64, 5000, Fill::log_uniform);
+  for (std::int64_t i = 0; i < integers.numel(); ++i) powers.insert(std::ilogb(integers.at(i)));
+  EXPECT_GE(powers.size(), 32u);
+}
+
+TEST(Fill, AnyBitsAreFiniteAndEverywhere) {
+  for (const DType dtype : all_dtypes()) {
+    const HostTensor x = filled(dtype, 20000, Fill::any_bits);
+    std::set<double> seen;
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      ASSERT_TRUE(std::isfinite(x.at(i))) << to_string(dtype) << " " << i;
+      seen.insert(x.at(i));
+    }
+    EXPECT_GT(seen.size(), size_of(dtype) == 1 ? 200u : 10000u) << to_string(dtype);
+    if (is_float(dtype)) {
+      EXPECT_GT(*seen.rbegin(), 200.0) << to_string(dtype);
+    }
+  }
+}
+
 }  // namespace
-}  // namespace rooftile::lab
+}  // namespace rooftile
