@@ -18,7 +18,7 @@ struct LadderCommand {
   CaseOptions the_case;
   std::vector<std::string> rungs;
   std::string device;
-  std::string mode;
+  std::vector<std::string> modes;
   double budget_s = 5.0;
   std::string json;
   bool append = false;
@@ -43,8 +43,11 @@ Result<lab::LadderReport> climb(Session& session, const LadderCommand& call) {
     ROOFTILE_TRY_ASSIGN(const Device device, usable_device(call.device));
     options.devices = {device};
   }
-  if (!call.mode.empty()) {
-    ROOFTILE_TRY_ASSIGN(options.timing.mode, lab::parse_time_mode(call.mode));
+  if (!call.modes.empty()) options.modes.clear();
+  for (const std::string& name : call.modes) {
+    ROOFTILE_TRY_ASSIGN(const lab::TimeMode mode, lab::parse_time_mode(name));
+    if (std::find(options.modes.begin(), options.modes.end(), mode) == options.modes.end())
+      options.modes.push_back(mode);
   }
   if (!(call.budget_s > 0.0 && call.budget_s <= 3600.0)) {
     return invalid_argument("--budget must be above 0 and at most 3600 seconds");
@@ -56,7 +59,16 @@ Result<lab::LadderReport> climb(Session& session, const LadderCommand& call) {
   options.timing.on_round = [&](int round, int rounds) {
     progress.show(fmt::format("{}: measuring, round {} of at most {}", op->name, round + 1, rounds));
   };
-  return lab::run_ladder(session.registry, *op, options);
+  Result<lab::LadderReport> ladder = lab::run_ladder(session.registry, *op, options);
+  if (!ladder.ok()) return ladder;
+  for (lab::LadderResult& result : ladder->results) {
+    if (result.device.kind != DeviceKind::cuda) continue;
+    for (const lab::PeerLibrary& library : session.peers()) {
+      if (!library.reason.empty())
+        result.notes.push_back(fmt::format("no peers of {}: {}", library.file, library.reason));
+    }
+  }
+  return ladder;
 }
 
 // The records that a call adds to, read before anything is measured.
@@ -136,10 +148,13 @@ void add_ladder(CLI::App& app, Session& session) {
       ->type_name("DEVICE");
   command
       ->add_option(
-          "--mode", call->mode,
-          "stream-cold (default: caches flushed before each launch), stream-hot (the same launch ran "
-          "just before), graph-cold or graph-hot (replayed from a CUDA graph)")
-      ->type_name("MODE");
+          "--mode", call->modes,
+          "stream-cold (default: caches flushed before each launch by writing), stream-cold-clean (by writing, then "
+          "reading), stream-hot (the same launch ran just before), graph-cold or graph-hot (replayed from a CUDA "
+          "graph); several divided by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("MODE,...");
   command->add_option("--budget", call->budget_s, "seconds to measure for (default 5)")->type_name("SECONDS");
   command->add_option("--json", call->json, "write JSON to a file; - writes JSON alone to stdout")
       ->type_name("FILE|-");

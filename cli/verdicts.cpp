@@ -31,7 +31,7 @@ Result<lab::VerdictTrial> measure(Session& session, const VerdictsCommand& call)
     ROOFTILE_TRY_ASSIGN(options.device, usable_device(call.device));
   }
   if (!call.mode.empty()) {
-    ROOFTILE_TRY_ASSIGN(options.duel.mode, lab::parse_time_mode(call.mode));
+    ROOFTILE_TRY_ASSIGN(options.timing.mode, lab::parse_time_mode(call.mode));
   }
   if (!call.rung.empty()) {
     const std::vector<std::string> rungs = parse_rungs({call.rung}, op->name);
@@ -43,7 +43,7 @@ Result<lab::VerdictTrial> measure(Session& session, const VerdictsCommand& call)
     return invalid_argument("--budget must be above 0 and at most 3600 seconds");
   }
   options.runs = call.runs;
-  options.duel.budget_s = call.budget_s;
+  options.timing.budget_s = call.budget_s;
   lab::Progress progress;
   options.on_run = [&progress](int done, int total) {
     progress.show(fmt::format("comparison {} of {}, A/A and A/B", done + 1, total));

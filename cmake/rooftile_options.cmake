@@ -15,6 +15,8 @@ set(ROOFTILE_OPERATORS all CACHE STRING
     "Operators and lessons to build: all, or a list such as reduce;transpose. What they include comes along.")
 set(ROOFTILE_DESCRIBED "" CACHE STRING
     "Operators that are described without their kernels where they are not built (all, or a list): for list and show")
+set(ROOFTILE_CCCL_DIR "" CACHE PATH
+  "A newer CCCL than the toolkit's, the folder that holds cub/: its CUB is then a peer, too")
 option(ROOFTILE_BUILD_PROGRAM "Build the simulator, the lab and the program" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_BUILD_SIM "Build rooftile::sim: the simulated SM for programs of one's own" ${ROOFTILE_BUILD_PROGRAM})
 option(ROOFTILE_INSTALL "Make rules that install what is built" ${PROJECT_IS_TOP_LEVEL})

@@ -73,8 +73,13 @@ foreach(target IN ITEMS rooftile_lab rooftile_lab_reports)
   add_dependencies(${target} rooftile_build_info_files)
 endforeach()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+set(cuda_compiler)
+if(ROOFTILE_WITH_CUDA)
+  list(JOIN ROOFTILE_CUDA_ARCHS " " archs)
+  set(cuda_compiler ";ROOFTILE_CUDA_COMPILER=\"nvcc ${CMAKE_CUDA_COMPILER_VERSION} for ${archs}\"")
+endif()
 set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/base/build_info.cpp PROPERTIES
-  COMPILE_DEFINITIONS "ROOFTILE_COMPILER_FLAGS=\"${CMAKE_CXX_FLAGS_${build_type}}\""
+  COMPILE_DEFINITIONS "ROOFTILE_COMPILER_FLAGS=\"${CMAKE_CXX_FLAGS_${build_type}}\"${cuda_compiler}"
   COMPILE_OPTIONS "-include;${build_info_dir}/rooftile_build_commit.inc"
   OBJECT_DEPENDS ${build_info_dir}/rooftile_build_commit.inc)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/rooftile/lab/base/source_parts.cpp PROPERTIES
@@ -106,7 +111,7 @@ target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftil
 set(rooftile_plugins)
 if(ROOFTILE_WITH_CUDA)
   foreach(vendor IN LISTS rooftile_peer_vendors)
-    if(NOT rooftile_peer_operators_${vendor})
+    if(NOT rooftile_peer_operators_${vendor} OR (vendor STREQUAL "cub_newest" AND NOT ROOFTILE_CCCL_DIR))
       continue()
     endif()
     set(plugin rooftile_peers_${vendor})
@@ -120,6 +125,9 @@ if(ROOFTILE_WITH_CUDA)
     target_link_libraries(${plugin} PRIVATE rooftile)
     if(TARGET CUDA::${vendor})
       target_link_libraries(${plugin} PRIVATE CUDA::${vendor})
+    endif()
+    if(vendor STREQUAL "cub_newest")
+      target_include_directories(${plugin} BEFORE PRIVATE ${ROOFTILE_CCCL_DIR})
     endif()
     # The plugin's copy of the core stays its own: only the entry point is visible.
     set_target_properties(${plugin} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX CXX_VISIBILITY_PRESET hidden

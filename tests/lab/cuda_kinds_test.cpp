@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "rooftile/core/memory.h"
-#include "tests/lab/kinds/judges_of_kinds.h"
+#include "tests/lab/kinds/expect_judged.h"
 
 namespace rooftile::lab::test {
 namespace {

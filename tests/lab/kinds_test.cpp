@@ -1,7 +1,7 @@
 // One small operator of every kind that the lab judges, on CPU and simulated SM.
 #include <gtest/gtest.h>
 
-#include "tests/lab/kinds/judges_of_kinds.h"
+#include "tests/lab/kinds/expect_judged.h"
 
 namespace rooftile::lab::test {
 namespace {

@@ -50,7 +50,7 @@ TEST(MergeLadders, AddsCasesAndReplacesTheSameOne) {
   EXPECT_FALSE(json["results"][1].contains("machine"));
 
   LadderReport hot = one_case(1024, 3.0);
-  hot.mode = TimeMode::stream_hot;
+  hot.results[0].mode = TimeMode::stream_hot;
   const Result<std::string> modes = merge_ladders(*again, ladder_json(hot, "hot"));
   ASSERT_TRUE(modes.ok());
   EXPECT_EQ(Json::parse(*modes)["results"].size(), 3u);
@@ -119,7 +119,7 @@ TEST(PeerRows, AreMarkedAndTakeNoPartInVerdicts) {
 TEST(PeerRows, OnlyOfTheSameCaseAndMode) {
   for (const LadderReport& other : {one_case(1025, 5.0), one_case(1024, 5.0)}) {
     LadderReport report = other;
-    if (report.results[0].the_case.shape[0].second == 1024) report.mode = TimeMode::stream_hot;
+    if (report.results[0].the_case.shape[0].second == 1024) report.results[0].mode = TimeMode::stream_hot;
     const Result<int> added = add_peer_rows(report, peer_record().dump());
     ASSERT_TRUE(added.ok()) << added.status().message();
     EXPECT_EQ(*added, 0);

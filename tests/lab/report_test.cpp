@@ -24,6 +24,7 @@ RungRow picky_rung() {
 RungRow absent_rung() {
   RungRow row = test::fake_rung("absent", Bug::none);
   row.launch.cpu = nullptr;
+  row.absent = true;
   return row;
 }
 
@@ -39,8 +40,7 @@ class LadderReportTest : public testing::Test {
 
   Result<LadderReport> climb(LadderOptions options = {}) {
     options.devices = {kCpu};
-    options.timing.min_samples = 12;
-    options.timing.max_samples = 12;
+    options.timing.first_look = options.timing.max_rounds = 12;
     options.request.shape = {{"n", "1000003"}};
     return run_ladder(registry_, op_, options);
   }
@@ -118,12 +118,12 @@ TEST_F(LadderReportTest, VerifyJson) {
   int skipped = 0;
   for (const Json& skip : json["skipped"]) skipped += skip["count"].get<int>();
   EXPECT_EQ(json["cases"].get<int>(), json["passed"].get<int>() + json["failed"].get<int>() + skipped);
-  EXPECT_EQ(json["skipped"].size(), 1u);  // one per rung and reason
+  EXPECT_EQ(json["skipped"].size(), 2u);  // one per rung and reason
   EXPECT_EQ(json["skipped"][0]["id"], "fake/picky[*]");
   EXPECT_EQ(json["failures"].size(), json["failed"].get<std::size_t>());
   std::set<std::string> reasons;
   for (const Json& skip : json["skipped"]) reasons.insert(skip["reason"].get<std::string>());
-  EXPECT_EQ(reasons.size(), 1u);
+  EXPECT_EQ(reasons.size(), 2u);
   for (const Json& failure : json["failures"]) {
     EXPECT_EQ(failure["repro"].get<std::string>().find("rooftile verify fake --rung "), 0u);
     EXPECT_FALSE(failure["id"].get<std::string>().empty());
@@ -153,6 +153,30 @@ TEST_F(LadderReportTest, NamedRungsAlone) {
   EXPECT_EQ(climb(options).status().code(), StatusCode::invalid_argument);
 }
 
+// A row whose file defines no launcher is a mistake, not a rung to pass over.
+TEST_F(LadderReportTest, ARungWithoutALauncherFails) {
+  RungRow row = test::fake_rung("lost", Bug::none);
+  row.launch.cpu = nullptr;
+  op_.rungs.push_back(row);
+  const Result<LadderReport> report = climb({.rungs = {"right", "lost"}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->failed());
+  EXPECT_EQ(report->results[0].rows[1].status, RowStatus::failed);
+  EXPECT_NE(report->results[0].rows[1].reason.find("no launcher for cpu"), std::string::npos);
+}
+
+TEST_F(LadderReportTest, TwoModesAreTwoResultsOfOneVerification) {
+  const Result<LadderReport> report =
+      climb({.rungs = {"right"}, .modes = {TimeMode::stream_cold, TimeMode::stream_cold_clean}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->results.size(), 2u);
+  EXPECT_EQ(report->results[1].mode, TimeMode::stream_cold_clean);
+  EXPECT_EQ(report->results[1].rows[0].time->mode, TimeMode::stream_cold_clean);
+  EXPECT_EQ(report->results[0].inputs, (std::vector<std::string>{"x: uniform"}));
+  const Json json = Json::parse(ladder_json(*report, "x"));
+  EXPECT_EQ(json["results"][1]["mode"], "stream-cold-clean");
+}
+
 TEST_F(LadderReportTest, TheTableIsAlignedAndPlainWithoutColour) {
   const Result<LadderReport> report = climb();
   ASSERT_TRUE(report.ok());
@@ -166,7 +190,7 @@ TEST_F(LadderReportTest, TheTableIsAlignedAndPlainWithoutColour) {
 TEST_F(LadderReportTest, ATimeOfTooFewSamplesSaysInsufficient) {
   LadderOptions options;
   options.devices = {kCpu};
-  options.timing.min_samples = options.timing.max_samples = 4;
+  options.timing.first_look = options.timing.max_rounds = 4;
   options.request.shape = {{"n", "1000003"}};
   const Result<LadderReport> report = run_ladder(registry_, op_, options);
   ASSERT_TRUE(report.ok());
@@ -178,6 +202,19 @@ TEST_F(LadderReportTest, ATimeOfTooFewSamplesSaysInsufficient) {
   const Json json = Json::parse(ladder_json(*report, "rooftile ladder fake"));
   EXPECT_EQ(json["results"][0]["rows"][0]["verdict"], "insufficient");
   EXPECT_EQ(json["results"][0]["rows"][0]["time_us"]["verdict"], "insufficient");
+}
+
+TEST(GpuMonitor, NamesWhatSlowsAGpuDown) {
+  EXPECT_EQ(slowing_reasons(0), "");
+  EXPECT_EQ(slowing_reasons(0x1 | 0x2 | 0x10), "") << "idle, and what a user set";
+  EXPECT_EQ(slowing_reasons(0x4 | 0x40), "power cap, thermal, by hardware");
+}
+
+TEST(GpuMonitor, SaysWhyNothingIsKnown) {
+  GpuMonitor monitor(kCpu);
+  const GpuConditions found = monitor.finish();
+  EXPECT_NE(found.unknown, "");
+  EXPECT_EQ(found.samples, 0);
 }
 
 TEST(SmClock, ThrottlingIsAFallOrAClockFarBelowTheRatedOne) {

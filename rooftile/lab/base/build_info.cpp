@@ -9,6 +9,9 @@
 #if !defined(ROOFTILE_COMPILER_FLAGS)
 #define ROOFTILE_COMPILER_FLAGS ""
 #endif
+#if !defined(ROOFTILE_CUDA_COMPILER)
+#define ROOFTILE_CUDA_COMPILER ""
+#endif
 
 namespace rooftile::lab {
 
@@ -18,7 +21,8 @@ const BuildInfo& build_info() {
 #else
   constexpr std::string_view kCompiler = "g++ " __VERSION__;
 #endif
-  static constexpr BuildInfo kInfo{ROOFTILE_COMMIT, ROOFTILE_DIRTY != 0, kCompiler, ROOFTILE_COMPILER_FLAGS};
+  static constexpr BuildInfo kInfo{ROOFTILE_COMMIT, ROOFTILE_DIRTY != 0, kCompiler, ROOFTILE_COMPILER_FLAGS,
+                                   ROOFTILE_CUDA_COMPILER};
   return kInfo;
 }
 

@@ -10,6 +10,7 @@ struct BuildInfo {
   bool dirty = false;       // the tree differed from the commit
   std::string_view compiler;
   std::string_view flags;
+  std::string_view cuda_compiler;  // "nvcc 13.0.48 for 90a-real 80-virtual"; empty: none
 };
 [[nodiscard]] const BuildInfo& build_info();
 

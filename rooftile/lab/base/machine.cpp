@@ -66,6 +66,8 @@ Machine describe_machine(Device device) {
     const Device which = device.kind == DeviceKind::cuda ? device : cuda_device(0);
     if (const auto properties = device_properties(which); properties.ok()) {
       machine.gpu = (*properties)->name;
+      machine.multiprocessors = (*properties)->multiprocessors;
+      machine.last_level_cache = format_bytes(static_cast<double>((*properties)->last_level_cache));
       machine.cuda_runtime = cuda_version((*properties)->runtime_version);
       const std::string kernel = kernel_driver();
       const std::string serves = cuda_version((*properties)->driver_version);
@@ -75,6 +77,7 @@ Machine describe_machine(Device device) {
   }
   machine.compiler = build_info().compiler;
   machine.flags = build_info().flags;
+  machine.cuda_compiler = build_info().cuda_compiler;
   return machine;
 }
 

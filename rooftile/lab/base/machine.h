@@ -16,8 +16,11 @@ struct Machine {
   std::string gpu_reason;  // why no GPU is usable; empty where one is
   std::string driver;      // of the display driver and the CUDA version that it serves
   std::string cuda_runtime;
+  int multiprocessors = 0;  // of the GPU
+  std::string last_level_cache;
   std::string compiler;
   std::string flags;
+  std::string cuda_compiler;
 };
 [[nodiscard]] Machine describe_machine(Device device);
 

@@ -9,6 +9,13 @@
 namespace rooftile::lab {
 namespace {
 
+std::string no_launcher(Device device) {
+  return fmt::format(
+      "there is no launcher for {}: the rung's file must define `Status ROOFTILE_RUNG(const Call<Args>&)` in the "
+      "operator's namespace of rungs",
+      to_string(device));
+}
+
 Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
   Candidate candidate;
   candidate.id = rung.id;
@@ -19,7 +26,9 @@ Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& d
   if (device.device.kind == DeviceKind::sim) candidate.checked = rung.launch.checked;
   candidate.built = static_cast<bool>(candidate.launch);
   candidate.absent = rung.absent;
-  candidate.unsupported = unsupported_reason(rung, args, device);
+  candidate.lost = !candidate.built && !candidate.absent;
+  candidate.unsupported =
+      candidate.lost ? no_launcher(device.device) : unsupported_reason(rung, args, device);
   if (candidate.unsupported.empty()) candidate.plan = plan_rung(rung, args, device);
   return candidate;
 }

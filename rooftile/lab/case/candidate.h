@@ -19,8 +19,9 @@ struct Candidate {
   std::string idea;
   CandidateKind kind = CandidateKind::rung;
   Determinism determinism = Determinism::run_to_run;
-  bool built = true;        // for this kind of device
-  bool absent = false;      // its operator is described only
+  bool built = true;    // for this kind of device
+  bool absent = false;  // its operator is described only
+  bool lost = false;  // a row whose file defines no launcher for this device: a mistake, not a reason to skip
   std::string unsupported;  // why it does not serve these arguments on this device; empty: it does
   RungPlan plan;
   LaunchFn launch;

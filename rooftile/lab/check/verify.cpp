@@ -15,6 +15,8 @@ namespace rooftile::lab {
 namespace {
 
 // NaN in every float dtype, -1 or the largest value in integers; then finite rubbish.
+constexpr double kSlowJudging = 1.0;  // seconds, above which they are told
+
 constexpr std::array<int, 2> kPoison = {0xFF, 0x5A};
 
 // What went wrong in a check: not an error of the lab.
@@ -82,6 +84,31 @@ bool same_bits(const std::vector<HostTensor>& a, const std::vector<HostTensor>& 
   return true;
 }
 
+// Of the results' bits: to see that they are those of another run.
+std::vector<std::uint64_t> digests_of(const std::vector<HostTensor>& outputs,
+                                      const std::vector<std::int64_t>& results) {
+  constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15u;
+  std::vector<std::uint64_t> digests;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::size_t bytes = outputs[i].bytes();
+    if (i < results.size()) bytes = static_cast<std::size_t>(results[i]) * size_of(outputs[i].dtype());
+    const auto* data = static_cast<const std::byte*>(outputs[i].data());
+    // Four chains, so that the multiplications overlap.
+    std::array<std::uint64_t, 4> chains = {bytes, 1, 2, 3};
+    for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, data + at, std::min(sizeof(word), bytes - at));
+      std::uint64_t& chain = chains[at / sizeof(word) % chains.size()];
+      chain = (chain ^ word) * kPrime;
+      chain ^= chain >> 29;
+    }
+    std::uint64_t digest = 0;
+    for (const std::uint64_t chain : chains) digest = (digest ^ chain) * kPrime + 1;
+    digests.push_back(digest);
+  }
+  return digests;
+}
+
 std::string written_slot(const OperatorDescriptor& op, std::size_t i) {
   for (const TensorSlot& slot : op.slots) {
     if (is_written(slot) && i-- == 0) return slot.name;
@@ -118,7 +145,11 @@ Findings run_check(const Candidate& candidate, DeviceProblem& problem, CheckResu
     ROOFTILE_TRY_ASSIGN(const Judgement judgement, problem.host().judge(outputs[run]));
     result.max_error = std::max(result.max_error, judgement.max_error);
     result.sampled = judgement.sampled;
-    if (run == 0) results = judgement.results;
+    if (run == 0) {
+      results = judgement.results;
+      result.digests = digests_of(outputs[0], results);
+      result.results = results;
+    }
     if (!judgement.mismatch.empty()) return Finding{judgement.mismatch};
     if (run > 0 && candidate.determinism == Determinism::run_to_run) {
       return Finding{fmt::format("{} differs between two runs, but the rung promises run-to-run determinism",
@@ -157,13 +188,6 @@ std::string sim_order_option() {
   return fmt::format(" --sim-order random:{}", config->seed);
 }
 
-std::string no_launcher(Device device) {
-  return fmt::format(
-      "there is no launcher for {}: the rung's file must define `Status ROOFTILE_RUNG(const Call<Args>&)` in the "
-      "operator's namespace of rungs",
-      to_string(device));
-}
-
 class Verifier {
  public:
   Verifier(const Registry& registry, const VerifyOptions& options) : registry_(registry), options_(options) {}
@@ -196,10 +220,8 @@ class Verifier {
         add(std::move(check));
         if (spoiled) return {};
       } else {
-        // A row whose file defines no launcher for this device would else be skipped in silence.
-        const bool lost = !candidate.built && !candidate.absent;
-        add(result_for(op, candidate.id, c, device, lost ? CheckStatus::failed : CheckStatus::skipped,
-                       lost ? no_launcher(device) : candidate.unsupported));
+        add(result_for(op, candidate.id, c, device,
+                       candidate.lost ? CheckStatus::failed : CheckStatus::skipped, candidate.unsupported));
       }
     }
     return {};
@@ -226,9 +248,11 @@ class Verifier {
   void add(CheckResult result) {
     ++report_.cases;
     if (options_.on_check) options_.on_check(result, report_.cases);
+    if (result.judging_s > kSlowJudging) report_.slow.push_back(result);
     switch (result.status) {
       case CheckStatus::passed:
         ++report_.passed;
+        report_.sampled += result.sampled.empty() ? 0 : 1;
         break;
       case CheckStatus::failed:
         ++report_.failed;
@@ -305,6 +329,21 @@ CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem) 
     result.spoiled = true;
   }
   return result;
+}
+
+Status check_again(const CheckResult& check, DeviceProblem& problem, const Scratch& scratch,
+                   const std::function<Status()>& run) {
+  constexpr int kPoisonAfter = 0xFF;
+  ROOFTILE_TRY(problem.prepare(kPoisonAfter));
+  ROOFTILE_TRY(scratch.any.poison(problem.stream(), kPoisonAfter));
+  ROOFTILE_TRY(run());
+  std::string outside;
+  ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor> outputs, problem.download_written(kPoisonAfter, outside));
+  if (outside.empty() && digests_of(outputs, check.results) == check.digests) return {};
+  ROOFTILE_TRY_ASSIGN(const Judgement judgement, problem.host().judge(outputs));
+  const std::string wrong = outside.empty() ? judgement.mismatch : outside;
+  if (wrong.empty()) return {};
+  return Status::error(StatusCode::check_failed, "right before it was timed and wrong after it: " + wrong);
 }
 
 Result<VerifyReport> verify(const Registry& registry, const VerifyOptions& options) {

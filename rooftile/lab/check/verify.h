@@ -10,6 +10,7 @@
 // anew before each launch.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -33,14 +34,21 @@ struct CheckResult {
   CheckStatus status = CheckStatus::skipped;
   std::string reason;  // what failed, or why it was skipped
   double max_error = 0;
-  std::string sampled;   // "4096 of 16777216 elements": not all were looked at; empty: all
-  double judging_s = 0;  // what drawing, the reference and comparing took on the host
+  std::string sampled;                   // "4096 of 16777216 elements": not all were looked at; empty: all
+  double judging_s = 0;                  // what drawing, the reference and comparing took on the host
+  std::vector<std::uint64_t> digests{};  // of the outputs' results, as they were found to be right
+  std::vector<std::int64_t> results{};   // how many elements those are (Judgement::results)
   bool spoiled = false;  // the problem could not be restored: whoever comes next cannot be judged
   std::string repro;     // a command line that reruns this one check
 };
 
 // Precondition: candidate.unsupported is empty. Leaves the problem's inputs as they were.
 [[nodiscard]] CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem);
+
+// After a candidate was timed: outputs poisoned, `run` once more (the timed launch, or its graph) with this scratch, and
+// its results have the digests of the check; where they have others they are judged again, and must be right.
+[[nodiscard]] Status check_again(const CheckResult& check, DeviceProblem& problem, const Scratch& scratch,
+                                 const std::function<Status()>& run);
 
 struct VerifyOptions {
   std::vector<std::string> operators;  // empty: all
@@ -64,6 +72,8 @@ struct VerifyReport {
   std::set<std::pair<std::string, std::string>> candidates;  // operator and rung or peer: what was checked
   std::vector<CheckResult> skipped;
   std::vector<CheckResult> failures;
+  int sampled = 0;                // of those that passed: judged by a sample of their elements
+  std::vector<CheckResult> slow;  // whose judging took more than a second of the host
 };
 
 // An error where the call is wrong; mismatches are in the report.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -39,11 +40,19 @@ Json param_json(const ParamValue& value) {
 }
 
 Json machine_json(const Machine& machine) {
-  return {{"cpu", machine.cpu},           {"cpu_threads", machine.cpu_threads},
-          {"memory", machine.memory},     {"os", machine.os},
-          {"gpu", machine.gpu},           {"gpu_reason", machine.gpu_reason},
-          {"driver", machine.driver},     {"cuda_runtime", machine.cuda_runtime},
-          {"compiler", machine.compiler}, {"flags", machine.flags}};
+  return {{"cpu", machine.cpu},
+          {"cpu_threads", machine.cpu_threads},
+          {"memory", machine.memory},
+          {"os", machine.os},
+          {"gpu", machine.gpu},
+          {"gpu_reason", machine.gpu_reason},
+          {"driver", machine.driver},
+          {"cuda_runtime", machine.cuda_runtime},
+          {"multiprocessors", machine.multiprocessors},
+          {"last_level_cache", machine.last_level_cache},
+          {"compiler", machine.compiler},
+          {"flags", machine.flags},
+          {"cuda_compiler", machine.cuda_compiler}};
 }
 
 Json plain_case_json(const Case& c) {
@@ -84,7 +93,7 @@ Json ratio_json(const LadderRow& row) {
   return {{"median", rounded(row.ratio_to_peer->median)},
           {"low", rounded(row.ratio_to_peer->low)},
           {"high", rounded(row.ratio_to_peer->high)},
-          {"quads", row.quads}};
+          {"rounds", row.rounds}};
 }
 
 Json sm_clock_json(const std::optional<SmClock>& clock) {
@@ -93,6 +102,19 @@ Json sm_clock_json(const std::optional<SmClock>& clock) {
           {"after", rounded(clock->after_mhz)},
           {"rated", clock->rated_mhz > 0 ? rounded(clock->rated_mhz) : Json(nullptr)},
           {"throttled", clock->throttled()}};
+}
+
+Json conditions_json(const std::optional<GpuConditions>& seen) {
+  if (!seen) return nullptr;
+  if (!seen->unknown.empty()) return {{"unknown", seen->unknown}};
+  return {{"uuid", seen->uuid},
+          {"samples", seen->samples},
+          {"sm_mhz", {seen->lowest_sm_mhz, seen->highest_sm_mhz}},
+          {"memory_mhz", seen->memory_mhz},
+          {"power_limit_w", rounded(seen->power_limit_w)},
+          {"power_w", {rounded(seen->mean_power_w), rounded(seen->highest_power_w)}},
+          {"celsius", seen->highest_celsius},
+          {"slowed_by", seen->slowed_by}};
 }
 
 Json accesses_json(const AccessSummary& accesses) {
@@ -133,8 +155,18 @@ Json row_json(std::string_view operator_name, const LadderRow& row, Device devic
                {"ratio_to_peer", ratio_json(row)},
                {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)},
                {"sources", sources_json(row_sources(operator_name, row))}};
+  if (!row.variant.empty()) json["variant"] = row.variant;
+  if (row.kind == "peer") json["version"] = row.other_process ? row.reason : row.idea;
   if (row.accesses) json["accesses"] = accesses_json(*row.accesses);
   return json;
+}
+
+// In UTC.
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
 std::string commit_text() {
@@ -227,11 +259,14 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
     // The origin stands with each case, because a record may hold the cases of several runs (ladder_merge.h).
     results.push_back({{"case", case_json(result)},
                        {"device", to_string(result.device)},
-                       {"mode", to_string(report.mode)},
+                       {"mode", to_string(result.mode)},
                        {"command", command},
                        {"commit", commit_text()},
+                       {"date", today()},
+                       {"inputs", result.inputs},
                        {"rows", rows},
                        {"sm_clock_mhz", sm_clock_json(result.sm_clock)},
+                       {"conditions", conditions_json(result.conditions)},
                        {"notes", result.notes}});
   }
   const Device device = report.results.empty() ? kCpu : report.results.front().device;
@@ -265,6 +300,7 @@ std::string verify_json(const VerifyReport& report, const std::string& command) 
                {"sources", sources},
                {"cases", report.cases},
                {"passed", report.passed},
+               {"sampled", report.sampled},
                {"failed", report.failed},
                {"skipped", skipped_json(report.skipped)},
                {"failures", failures}});
@@ -296,6 +332,7 @@ std::string verdict_trial_json(const VerdictTrial& trial, const std::string& com
                {"a_a", counts(trial.same)},
                {"a_b", counts(trial.differs)},
                {"seconds", rounded(trial.seconds)},
+               {"neighbours", trial.neighbours},
                {"notes", trial.caveat.empty() ? Json::array() : Json::array({trial.caveat})},
                {"finding", trial.finding()}});
 }

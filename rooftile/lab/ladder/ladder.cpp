@@ -14,6 +14,8 @@
 namespace rooftile::lab {
 namespace {
 
+constexpr double kSlowJudging = 1.0;  // seconds
+
 void step(const LadderOptions& options, std::string_view text) {
   if (options.on_step) options.on_step(text);
 }
@@ -31,7 +33,9 @@ LadderRow make_row(const Candidate& candidate, const std::string& chosen) {
   row.idea = candidate.idea;
   row.chosen = candidate.kind != CandidateKind::peer && candidate.id == chosen;
   if (!candidate.unsupported.empty()) {
-    row.status = candidate.built ? RowStatus::skipped : RowStatus::not_built;
+    row.status = candidate.lost    ? RowStatus::failed
+                 : candidate.built ? RowStatus::skipped
+                                   : RowStatus::not_built;
     row.reason = candidate.unsupported;
   }
   return row;
@@ -40,7 +44,7 @@ LadderRow make_row(const Candidate& candidate, const std::string& chosen) {
 void verify_entry(LadderEntry& entry, DeviceProblem& problem) {
   LadderRow& row = entry.row;
   if (row.status != RowStatus::ok) return;
-  const CheckResult check = check_candidate(entry.candidate, problem);
+  CheckResult& check = entry.check = check_candidate(entry.candidate, problem);
   row.error = check.max_error;
   row.verified = check.status == CheckStatus::passed;
   row.reason = check.reason;
@@ -73,8 +77,36 @@ void watch_entry(LadderEntry& entry, DeviceProblem& problem) {
   }
 }
 
-Result<LadderResult> climb(const Registry& registry, const OperatorDescriptor& op, const OperatorCases& cases,
-                           const Case& c, Device device, const LadderOptions& options) {
+std::vector<std::string> inputs_in_words(const HostProblem& host) {
+  std::vector<std::string> inputs;
+  std::size_t next = 0;
+  for (const TensorSlot& slot : host.op().slots) {
+    if (!is_read(slot)) continue;
+    const InputPlan& input = host.plan().inputs[next++];
+    const std::string drawn = input.absent               ? "absent"
+                              : !input.draw.name.empty() ? input.draw.name
+                                                         : std::string(to_string(host.the_case().fill));
+    inputs.push_back(fmt::format("{}: {}", slot.name, drawn));
+  }
+  return inputs;
+}
+
+// The rows of one mode, from those that all modes share.
+Result<LadderResult> climb_in_mode(const std::vector<LadderEntry>& verified, DeviceProblem& problem,
+                                   TimeMode mode, const LadderOptions& options, LadderResult result) {
+  result.mode = mode;
+  std::vector<LadderEntry> entries;
+  for (const LadderEntry& entry : verified)
+    entries.push_back({.row = entry.row, .candidate = entry.candidate, .check = entry.check, .scratch = {}});
+  ROOFTILE_TRY(time_entries(entries, problem, options, result));
+  for (LadderEntry& entry : entries) result.rows.push_back(std::move(entry.row));
+  return result;
+}
+
+// One result for each mode; on sim one.
+Result<std::vector<LadderResult>> climb(const Registry& registry, const OperatorDescriptor& op,
+                                        const OperatorCases& cases, const Case& c, Device device,
+                                        const LadderOptions& options) {
   ROOFTILE_TRY_ASSIGN(HostProblem host, HostProblem::create(op, cases, c));
   LadderResult result;
   result.device = device;
@@ -82,6 +114,7 @@ Result<LadderResult> climb(const Registry& registry, const OperatorDescriptor& o
   result.read_bytes = host.plan().read_bytes;
   result.write_bytes = host.plan().write_bytes;
   result.flops = host.plan().flops;
+  result.inputs = inputs_in_words(host);
   step(options, fmt::format("{} on {}: inputs of {}", op.name, to_string(device), case_id(c)));
   ROOFTILE_TRY_ASSIGN(DeviceProblem problem, DeviceProblem::create(host, device));
   const std::string chosen(op.choose ? op.choose(problem.args(), problem.properties()) : "");
@@ -94,22 +127,41 @@ Result<LadderResult> climb(const Registry& registry, const OperatorDescriptor& o
     entry.candidate = std::move(candidate);
     entries.push_back(std::move(entry));
   }
+  std::string sampled;
+  bool spoiled = false;
   for (LadderEntry& entry : entries) {
     step(options, fmt::format("{} on {}: verifying {}", op.name, to_string(device), entry.row.rung));
+    if (spoiled) {
+      entry.row.status = RowStatus::skipped;
+      entry.row.reason = "not judged: the rung before it left inputs that could not be restored";
+      continue;
+    }
     verify_entry(entry, problem);
+    spoiled = entry.check.spoiled;
+    if (!entry.check.sampled.empty()) sampled = entry.check.sampled;
     if (device.kind == DeviceKind::sim) watch_entry(entry, problem);
   }
-  if (device.kind != DeviceKind::sim) {
-    step(options, fmt::format("{} on {}: measuring", op.name, to_string(device)));
-    ROOFTILE_TRY(time_entries(entries, problem, options, result));
+  if (!sampled.empty()) result.notes.push_back(fmt::format("verified by a sample: {}", sampled));
+  if (host.judging_s() > kSlowJudging)
+    result.notes.push_back(fmt::format("judging took {:.1f} s of the host", host.judging_s()));
+
+  std::vector<LadderResult> results;
+  if (device.kind == DeviceKind::sim) {
+    for (LadderEntry& entry : entries) result.rows.push_back(std::move(entry.row));
+    results.push_back(std::move(result));
+    return results;
   }
-  for (LadderEntry& entry : entries) result.rows.push_back(std::move(entry.row));
-  return result;
+  for (const TimeMode mode : options.modes) {
+    step(options, fmt::format("{} on {}: measuring, {}", op.name, to_string(device), to_string(mode)));
+    ROOFTILE_TRY_ASSIGN(LadderResult timed, climb_in_mode(entries, problem, mode, options, result));
+    results.push_back(std::move(timed));
+  }
+  return results;
 }
 
-Result<LadderResult> climb_simulated(const Registry& registry, const OperatorDescriptor& op,
-                                     const OperatorCases& cases, const Case& wanted,
-                                     const LadderOptions& options) {
+Result<std::vector<LadderResult>> climb_simulated(const Registry& registry, const OperatorDescriptor& op,
+                                                  const OperatorCases& cases, const Case& wanted,
+                                                  const LadderOptions& options) {
   // Checked as it was asked for, so that a wrong call is not hidden by the shrinking.
   ROOFTILE_TRY(HostProblem::create(op, cases, wanted).status());
   // A size that was asked for is kept while it is bearable.
@@ -119,7 +171,8 @@ Result<LadderResult> climb_simulated(const Registry& registry, const OperatorDes
     return unsupported(fmt::format("{} is too large to simulate: give a smaller --shape", case_id(wanted)))
         .with_operator(op.name);
   }
-  ROOFTILE_TRY_ASSIGN(LadderResult result, climb(registry, op, cases, *c, kSim, options));
+  ROOFTILE_TRY_ASSIGN(std::vector<LadderResult> results, climb(registry, op, cases, *c, kSim, options));
+  LadderResult& result = results.front();
   result.notes.push_back(
       "simulated: the GPU kernel sources, executed and verified by the simulated SM; no time");
   if (rooftile::to_string(c->shape) != rooftile::to_string(wanted.shape)) {
@@ -127,7 +180,7 @@ Result<LadderResult> climb_simulated(const Registry& registry, const OperatorDes
         fmt::format("{} in place of {}: the simulated SM executes every thread of the grid",
                     rooftile::to_string(c->shape), rooftile::to_string(wanted.shape)));
   }
-  return result;
+  return results;
 }
 
 }  // namespace
@@ -169,15 +222,14 @@ Result<LadderReport> run_ladder(const Registry& registry, const OperatorDescript
   LadderReport report;
   report.operator_name = op.name;
   report.summary = op.summary;
-  report.mode = options.timing.mode;
   for (const Device device : devices) {
     if (!has_candidates(op, registry.peers(op.name), options.rungs, device.kind)) continue;
     ROOFTILE_TRY_ASSIGN(const Case c, make_case(op, *cases, options.request, device.kind));
-    Result<LadderResult> result = device.kind == DeviceKind::sim
-                                      ? climb_simulated(registry, op, *cases, c, options)
-                                      : climb(registry, op, *cases, c, device, options);
-    if (!result.ok()) return result.status();
-    report.results.push_back(std::move(*result));
+    Result<std::vector<LadderResult>> results = device.kind == DeviceKind::sim
+                                                    ? climb_simulated(registry, op, *cases, c, options)
+                                                    : climb(registry, op, *cases, c, device, options);
+    if (!results.ok()) return results.status();
+    for (LadderResult& result : *results) report.results.push_back(std::move(result));
   }
   if (report.results.empty()) {
     const std::string wanted =

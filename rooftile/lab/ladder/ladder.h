@@ -13,6 +13,7 @@
 #include "rooftile/core/registry.h"
 #include "rooftile/lab/case/case_request.h"
 #include "rooftile/lab/simulate/simulation.h"
+#include "rooftile/lab/time/gpu_monitor.h"
 #include "rooftile/lab/time/statistics.h"
 #include "rooftile/lab/time/timing.h"
 
@@ -35,6 +36,7 @@ struct LadderRow {
   bool chosen = false;
   bool other_process = false;  // a peer that a program of its own measured (peer_rows.h)
   std::string other_source;    // the digest of that program
+  std::string variant;         // of several ways to do it the one that was the fastest: the bound's
   bool simulated = false;      // executed and verified by the simulated SM: no time
   RowStatus status = RowStatus::ok;
   std::string reason;
@@ -44,10 +46,11 @@ struct LadderRow {
   std::optional<RowTime> time;
   double gbps = 0;
   double tflops = 0;
-  std::optional<double> bound_fraction;   // bound time / our time
-  std::string peer;                       // the best peer of the run
-  std::optional<Interval> ratio_to_peer;  // peer time / our time, from quads (head_to_head.h)
-  int quads = 0;
+  std::optional<double> bound_fraction;  // bound time / our time
+  std::string peer;                      // the best peer of the run
+  // Median of the peer's times / median of ours, from the same rounds as these; the interval is one of 99 %.
+  std::optional<Interval> ratio_to_peer;
+  int rounds = 0;
   // Against the peer; without one, `insufficient` where the time is not steady.
   std::optional<Verdict> verdict;
 };
@@ -63,30 +66,34 @@ struct SmClock {
 
 struct LadderResult {
   Device device;
+  TimeMode mode = TimeMode::stream_cold;
   Case the_case;
   double read_bytes = 0;
   double write_bytes = 0;
   double flops = 0;
+  std::vector<std::string> inputs;  // of each slot that is read, how it was drawn: "index: indices in [0,50)"
   std::vector<LadderRow> rows;
-  std::optional<SmClock> sm_clock;  // on cuda
-  std::vector<std::string> notes;   // what a reader must know about these numbers
+  std::optional<SmClock> sm_clock;          // on cuda
+  std::optional<GpuConditions> conditions;  // on cuda, while it was measured
+  std::vector<std::string> notes;           // what a reader must know about these numbers
 };
 
 struct LadderReport {
   std::string operator_name;
   std::string summary;
-  TimeMode mode = TimeMode::stream_cold;
   std::vector<LadderResult> results;
   [[nodiscard]] bool failed() const;  // a row failed its check
 };
 
 struct LadderOptions {
-  CaseRequest request;
-  std::vector<std::string> rungs;  // empty: all, and the peers
+  CaseRequest request{};
+  std::vector<std::string> rungs{};  // empty: all, and the peers
   // Empty: the GPU where one is usable; else the CPU, timed, and the simulated SM, verified.
-  std::vector<Device> devices;
-  TimingOptions timing;
-  std::function<void(std::string_view)> on_step;
+  std::vector<Device> devices{};
+  // Each is measured; the rungs are verified once.
+  std::vector<TimeMode> modes = {TimeMode::stream_cold};
+  TimingOptions timing{};  // but its mode
+  std::function<void(std::string_view)> on_step{};
 };
 
 [[nodiscard]] Result<LadderReport> run_ladder(const Registry& registry, const OperatorDescriptor& op,

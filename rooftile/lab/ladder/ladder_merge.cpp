@@ -157,13 +157,13 @@ Result<int> add_peer_rows(LadderReport& report, std::string_view text) {
     const std::string gpu = gpu_name(result.device);
     for (const Json& other : json["results"]) {
       if (!same_case(other["case"], result.the_case) ||
-          other.value("mode", Json()) != to_string(report.mode)) {
+          other.value("mode", Json()) != to_string(result.mode)) {
         continue;
       }
       if (other.contains("gpu") && !gpu.empty() && other["gpu"] != gpu) continue;  // another machine's time
       for (const Json& row : other["rows"]) {
         if (!row.is_object() || row.value("kind", Json()) != "peer") continue;
-        ROOFTILE_TRY_ASSIGN(LadderRow peer, read_peer(row, report.mode));
+        ROOFTILE_TRY_ASSIGN(LadderRow peer, read_peer(row, result.mode));
         rate(peer, result);
         result.rows.push_back(std::move(peer));
         ++added;

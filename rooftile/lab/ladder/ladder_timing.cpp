@@ -4,24 +4,25 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "rooftile/lab/time/gpu_clock.h"
-#include "rooftile/lab/time/head_to_head.h"
 #include "rooftile/lab/time/stream_bound.h"
 
 namespace rooftile::lab {
 namespace {
 
-// Faster than the bound by more than this: the bytes or the flops of the case are counted wrongly.
+// Faster than the bound by more than this: the bytes of the case are counted wrongly, or the bound is none.
 constexpr double kImpossibleFraction = 1.05;
 // Below this many bytes launching decides and not moving them: a share of the bound says little there.
 constexpr double kLaunchBoundBytes = 2.0 * 1024 * 1024;
 constexpr double kSteadyClock = 0.95;
 constexpr double kFullClock = 0.9;
-constexpr std::uint64_t kBootstrapSeed = 1;
+constexpr std::uint64_t kBootstrapSeed = 1;  // of whether a median may be quoted
 
 void set_time(LadderRow& row, const TimeSeries& series, TimeMode mode, double bytes, double flops) {
   row.time = RowTime{summarize(series.samples_us), mode, series.samples_us,
@@ -37,48 +38,54 @@ void set_bound_fraction(LadderRow& row, double bound_us, double bytes) {
   if (!row.time || !(row.time->summary.median > 0.0)) return;
   row.bound_fraction = bound_us / row.time->summary.median;
   if (*row.bound_fraction > kImpossibleFraction && bytes >= kLaunchBoundBytes) {
-    row.reason = fmt::format("counting error: {:.2f} of the bound, but nothing moves these bytes faster",
+    row.reason = fmt::format("counting error: {:.2f} of the fastest that was tried to move these bytes",
                              *row.bound_fraction);
   }
 }
 
-const LadderEntry* best_peer(const std::vector<LadderEntry>& entries) {
-  const LadderEntry* best = nullptr;
-  for (const LadderEntry& entry : entries) {
-    if (entry.row.kind != "peer" || !entry.row.time) continue;
-    if (best == nullptr || entry.row.time->summary.median < best->row.time->summary.median) best = &entry;
+// The series of the fastest peer; none where no peer has times.
+std::optional<std::size_t> best_peer(const std::vector<LadderEntry>& entries,
+                                     std::span<const TimeSeries> series) {
+  std::optional<std::size_t> best;
+  double best_us = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].row.kind != "peer" || !entries[i].timed) continue;
+    const TimeSeries& own = series[entries[i].series];
+    if (!own.status.ok() || own.samples_us.empty()) continue;
+    const double median_us = quantile(own.samples_us, 0.5);
+    if (!best || median_us < best_us) {
+      best = i;
+      best_us = median_us;
+    }
   }
   return best;
 }
 
-// Every timed rung against the best peer.
-void compare_with_peer(std::vector<LadderEntry>& entries, const std::vector<TimedLaunch>& launches,
-                       DeviceProblem& problem, const LadderOptions& options, LadderResult& result) {
-  const LadderEntry* peer = best_peer(entries);
-  if (peer == nullptr) return;
-  const auto rivals = std::count_if(entries.begin(), entries.end(), [](const LadderEntry& entry) {
-    return entry.row.time && entry.row.kind != "peer";
+// Whether every rung's verdict against the best peer is one.
+bool all_decided(const std::vector<LadderEntry>& entries, std::span<const TimeSeries> series, DeviceKind kind,
+                 std::uint64_t seed) {
+  const std::optional<std::size_t> peer = best_peer(entries, series);
+  if (!peer) return true;
+  return std::all_of(entries.begin(), entries.end(), [&](const LadderEntry& entry) {
+    if (!entry.timed || entry.row.kind == "peer" || !series[entry.series].status.ok()) return true;
+    return compare_series(series[entry.series], series[entries[*peer].series], kind, seed).verdict !=
+           Verdict::insufficient;
   });
-  DuelOptions duel_options;
-  duel_options.mode = options.timing.mode;
-  duel_options.seed = result.the_case.seed;
-  // All of them together take at most as long again as the interleaved rounds.
-  duel_options.budget_s = std::min(duel_options.budget_s,
-                                   options.timing.budget_s / static_cast<double>(std::max<long>(rivals, 1)));
+}
+
+void compare_with_peer(std::vector<LadderEntry>& entries, std::span<const TimeSeries> series, DeviceKind kind,
+                       std::uint64_t seed) {
+  const std::optional<std::size_t> peer = best_peer(entries, series);
+  if (!peer) return;
   for (LadderEntry& entry : entries) {
     LadderRow& row = entry.row;
     if (!row.time || row.kind == "peer") continue;
-    if (options.on_step) options.on_step(fmt::format("{} against {}", row.rung, peer->row.rung));
-    const Result<Duel> duel = compare_launches(problem.stream(), problem.properties(), launches[entry.series],
-                                               launches[peer->series], duel_options);
-    if (!duel.ok()) {
-      result.notes.push_back(fmt::format("{} was not compared: {}", row.rung, duel.status().sentence()));
-      continue;
-    }
-    row.peer = peer->row.rung;
-    row.ratio_to_peer = duel->ratio;
-    row.quads = duel->quads;
-    row.verdict = duel->verdict;
+    const SeriesComparison comparison =
+        compare_series(series[entry.series], series[entries[*peer].series], kind, seed);
+    row.peer = entries[*peer].row.rung;
+    row.ratio_to_peer = comparison.ratio;
+    row.rounds = row.time->summary.n;
+    row.verdict = comparison.verdict;
   }
 }
 
@@ -104,6 +111,17 @@ void note_clock(StreamRef stream, const Result<double>& before, LadderResult& re
   }
 }
 
+void note_conditions(const GpuConditions& seen, LadderResult& result) {
+  result.conditions = seen;
+  if (!seen.unknown.empty())
+    result.notes.push_back("no clocks and no power while measuring: " + seen.unknown);
+  if (!seen.slowed_by.empty()) {
+    result.notes.push_back(
+        fmt::format("throttled: {} while measuring, SM clock from {:.0f} to {:.0f} MHz, up to {:.0f} W",
+                    seen.slowed_by, seen.lowest_sm_mhz, seen.highest_sm_mhz, seen.highest_power_w));
+  }
+}
+
 // The row of the fastest way to stream the bytes of the case, and every
 // row's share of it. `series` holds the times of bound.accesses().
 void add_bound(std::vector<LadderEntry>& entries, const StreamBound& bound,
@@ -121,8 +139,9 @@ void add_bound(std::vector<LadderEntry>& entries, const StreamBound& bound,
   row.kind = "bound";
   row.idea = "The same bytes in the same mix of reads and writes, and nothing else.";
   if (series.size() > 1) {
-    row.reason = fmt::format("{}, the fastest of {} ways to move the same bytes in the same mix",
-                             to_string(bound.accesses()[best]), series.size());
+    row.variant = to_string(bound.accesses()[best]);
+    row.reason = fmt::format("{}, the fastest of {} ways to move the same bytes in the same mix", row.variant,
+                             series.size());
   }
   row.verified = true;
   set_time(row, series[best], mode, bound.bytes(), 0.0);
@@ -143,6 +162,8 @@ void add_bound(std::vector<LadderEntry>& entries, const StreamBound& bound,
 Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, const LadderOptions& options,
                     LadderResult& result) {
   const StreamRef stream = problem.stream();
+  const DeviceKind kind = stream.device.kind;
+  ROOFTILE_TRY_ASSIGN(const std::function<Status()> renew, problem.make_renewal());
   std::vector<TimedLaunch> launches;
   for (LadderEntry& entry : entries) {
     if (!entry.row.verified) continue;
@@ -155,9 +176,15 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     entry.scratch = std::move(*scratch);
     entry.timed = true;
     entry.series = launches.size();
-    launches.push_back({[&problem, &entry, workspace = entry.scratch.workspace()] {
-      return entry.candidate.launch(problem.call(entry.candidate.plan, workspace));
-    }});
+    launches.push_back({.launch =
+                            [&problem, &entry, workspace = entry.scratch.workspace()] {
+                              return entry.candidate.launch(problem.call(entry.candidate.plan, workspace));
+                            },
+                        .prepare = renew,
+                        .check =
+                            [&problem, &entry](const std::function<Status()>& run) {
+                              return check_again(entry.check, problem, entry.scratch, run);
+                            }});
   }
   if (launches.empty()) return {};
 
@@ -165,35 +192,47 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   Result<StreamBound> bound = StreamBound::create(stream, result.read_bytes, result.write_bytes);
   if (bound.ok()) {
     for (const StreamAccess access : bound->accesses()) {
-      launches.push_back({[&bound, stream, access] { return bound->launch(stream, access); }});
+      launches.push_back(
+          {.launch = [&bound, stream, access] { return bound->launch(stream, access); },
+           .check = [&bound,
+                     stream](const std::function<Status()>& run) { return bound->check(stream, run); }});
     }
   } else {
     result.notes.push_back("no streaming bound: " + bound.status().sentence());
   }
 
-  const bool has_sm_clock = stream.device.kind == DeviceKind::cuda;
+  const bool has_sm_clock = kind == DeviceKind::cuda;
   const Result<double> clock_before = has_sm_clock ? clock_now(stream) : Result<double>(0.0);
+  TimingOptions timing = options.timing;
+  timing.mode = result.mode;
+  const std::uint64_t seed = result.the_case.seed;
   std::string caveat;
-  ROOFTILE_TRY_ASSIGN(const std::vector<TimeSeries> series,
-                      time_interleaved(stream, problem.properties(), launches, options.timing, &caveat));
+  std::optional<GpuMonitor> monitor;
+  if (kind == DeviceKind::cuda) monitor.emplace(stream.device);
+  ROOFTILE_TRY_ASSIGN(
+      const std::vector<TimeSeries> series,
+      time_interleaved(
+          stream, problem.properties(), launches, timing,
+          [&](std::span<const TimeSeries> so_far) { return all_decided(entries, so_far, kind, seed); },
+          &caveat));
   if (!caveat.empty()) result.notes.push_back(caveat);
+  if (monitor) note_conditions(monitor->finish(), result);
 
   const double bytes = result.read_bytes + result.write_bytes;
   for (LadderEntry& entry : entries) {
     if (!entry.timed) continue;
     const TimeSeries& own = series[entry.series];
     if (own.status.ok()) {
-      set_time(entry.row, own, options.timing.mode, bytes, result.flops);
+      set_time(entry.row, own, timing.mode, bytes, result.flops);
     } else {
       entry.row.status = RowStatus::failed;
+      entry.row.verified = false;
       entry.row.reason = own.status.sentence();
     }
   }
-  compare_with_peer(entries, launches, problem, options, result);
+  compare_with_peer(entries, series, kind, seed);
   if (has_sm_clock) note_clock(stream, clock_before, result);
-  if (bound.ok()) {
-    add_bound(entries, *bound, std::span(series).subspan(first_bound), options.timing.mode, result);
-  }
+  if (bound.ok()) add_bound(entries, *bound, std::span(series).subspan(first_bound), timing.mode, result);
   return {};
 }
 

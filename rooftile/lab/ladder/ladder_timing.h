@@ -6,6 +6,7 @@
 
 #include "rooftile/lab/case/candidate.h"
 #include "rooftile/lab/case/problem.h"
+#include "rooftile/lab/check/verify.h"
 #include "rooftile/lab/ladder/ladder.h"
 
 namespace rooftile::lab {
@@ -14,12 +15,13 @@ namespace rooftile::lab {
 struct LadderEntry {
   LadderRow row;
   Candidate candidate;
+  CheckResult check;
   Scratch scratch;
   std::size_t series = 0;  // index of its time series, where it was timed
   bool timed = false;
 };
 
-// Times all verified entries and the bound together, and fills
+// Times all verified entries and the bound together in result.mode, and fills
 // in what follows from the times. Adds the row of the bound.
 [[nodiscard]] Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem,
                                   const LadderOptions& options, LadderResult& result);

@@ -70,11 +70,31 @@ Case enlarged(Case c, double difference) {
   return c;
 }
 
-void count(VerdictCounts& counts, const Duel& duel) {
-  counts.low = counts.runs == 0 ? duel.ratio.median : std::min(counts.low, duel.ratio.median);
-  counts.high = counts.runs == 0 ? duel.ratio.median : std::max(counts.high, duel.ratio.median);
-  ++counts.of[static_cast<std::size_t>(duel.verdict)];
+void count(VerdictCounts& counts, const SeriesComparison& comparison) {
+  const double ratio = comparison.ratio.median;
+  counts.low = counts.runs == 0 ? ratio : std::min(counts.low, ratio);
+  counts.high = counts.runs == 0 ? ratio : std::max(counts.high, ratio);
+  ++counts.of[static_cast<std::size_t>(comparison.verdict)];
   ++counts.runs;
+}
+
+// Other rungs on the same tensors as `side`, verified: what a ladder would time beside it.
+struct Neighbour {
+  Candidate candidate;
+  Scratch scratch;
+};
+Result<std::vector<Neighbour>> find_neighbours(const OperatorDescriptor& op, Side& side, int most) {
+  std::vector<Neighbour> found;
+  for (Candidate& candidate : candidates(op, {}, {}, side.problem.args(), side.problem.properties())) {
+    if (std::ssize(found) >= most) break;
+    if (candidate.id == side.candidate.id || !candidate.unsupported.empty()) continue;
+    if (check_candidate(candidate, side.problem).status != CheckStatus::passed) continue;
+    Neighbour neighbour;
+    ROOFTILE_TRY_ASSIGN(neighbour.scratch, side.problem.make_scratch(candidate.plan.workspace));
+    neighbour.candidate = std::move(candidate);
+    found.push_back(std::move(neighbour));
+  }
+  return found;
 }
 
 }  // namespace
@@ -113,12 +133,14 @@ Result<VerdictTrial> try_verdicts(const Registry& registry, const OperatorDescri
   result.operator_name = op.name;
   result.rung = options.rung;
   result.device = options.device;
-  result.mode = options.duel.mode;
+  result.mode = options.timing.mode;
   ROOFTILE_TRY_ASSIGN(result.a, make_case(op, *cases, options.request, options.device.kind));
   result.b = enlarged(result.a, options.difference);
   Side a;
+  Side twin;  // the same with buffers of its own
   Side b;
   ROOFTILE_TRY(prepare(op, *cases, result.a, options.device, result.rung, a));
+  ROOFTILE_TRY(prepare(op, *cases, result.a, options.device, result.rung, twin));
   ROOFTILE_TRY(prepare(op, *cases, result.b, options.device, result.rung, b));
   const auto bytes = [](const Side& side) {
     return side.host.plan().read_bytes + side.host.plan().write_bytes;
@@ -129,20 +151,37 @@ Result<VerdictTrial> try_verdicts(const Registry& registry, const OperatorDescri
   }
   result.difference = bytes(b) / bytes(a) - 1.0;
 
-  DuelOptions duel_options = options.duel;
+  ROOFTILE_TRY_ASSIGN(const std::vector<Neighbour> neighbours, find_neighbours(op, a, options.neighbours));
+  const StreamRef stream = a.problem.stream();
+  std::vector<TimedLaunch> launches = {a.launch_on(stream), twin.launch_on(stream), b.launch_on(stream)};
+  for (const Neighbour& neighbour : neighbours) {
+    result.neighbours.push_back(neighbour.candidate.id);
+    launches.push_back({.launch = [&a, &neighbour] {
+      return neighbour.candidate.launch(
+          a.problem.call(neighbour.candidate.plan, neighbour.scratch.workspace()));
+    }});
+  }
   std::vector<double> medians_us;
   for (int run = 0; run < options.runs; ++run) {
     if (options.on_run) options.on_run(run, options.runs);
-    duel_options.seed = options.duel.seed + static_cast<std::uint64_t>(run);
-    for (const bool against_itself : {true, false}) {
-      const StreamRef stream = a.problem.stream();
-      const TimedLaunch other = (against_itself ? a : b).launch_on(stream);
-      ROOFTILE_TRY_ASSIGN(const Duel duel, compare_launches(stream, a.problem.properties(),
-                                                            a.launch_on(stream), other, duel_options));
-      count(against_itself ? result.same : result.differs, duel);
-      medians_us.push_back(duel.a.median);
-      result.caveat = duel.caveat;
-    }
+    const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(run);
+    const auto against = [&](std::span<const TimeSeries> series, std::size_t other) {
+      return compare_series(series[0], series[other], options.device.kind, seed);
+    };
+    TimingOptions timing = options.timing;
+    timing.order_seed = seed;
+    ROOFTILE_TRY_ASSIGN(const std::vector<TimeSeries> series,
+                        time_interleaved(
+                            stream, a.problem.properties(), launches, timing,
+                            [&](std::span<const TimeSeries> so_far) {
+                              return against(so_far, 1).verdict != Verdict::insufficient &&
+                                     against(so_far, 2).verdict != Verdict::insufficient;
+                            },
+                            &result.caveat));
+    for (const std::size_t own : {0, 1, 2}) ROOFTILE_TRY(series[own].status);
+    count(result.same, against(series, 1));
+    count(result.differs, against(series, 2));
+    medians_us.push_back(quantile(series[0].samples_us, 0.5));
   }
   result.median_us = quantile(medians_us, 0.5);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,5 +1,5 @@
-// How far the verdicts can be trusted on this machine: the same launch against itself, and against the same
-// work with a known difference, many times over.
+// How far the verdicts can be trusted on this machine: a launch against the same with buffers of its own, and against the
+// same work with a known difference, among other rungs as in a ladder, many times over.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 #include "rooftile/core/registry.h"
 #include "rooftile/lab/ladder/ladder.h"
-#include "rooftile/lab/time/head_to_head.h"
+#include "rooftile/lab/time/statistics.h"
+#include "rooftile/lab/time/timing.h"
 
 namespace rooftile::lab {
 
@@ -21,7 +22,9 @@ struct VerdictTrialOptions {
   Device device;
   int runs = 200;
   double difference = 0.03;  // by which b's largest extent is larger
-  DuelOptions duel;
+  int neighbours = 4;        // other rungs, at most, that take turns with those that are compared
+  TimingOptions timing = {.budget_s = 1.0};
+  std::uint64_t seed = 1;
   std::function<void(int done, int total)> on_run;
 };
 
@@ -46,6 +49,7 @@ struct VerdictTrial {
   VerdictCounts same;     // A/A
   VerdictCounts differs;  // A/B
   double seconds = 0;
+  std::vector<std::string> neighbours;
   std::string caveat;
 
   // Empty, or which of the two gates the verdicts missed.

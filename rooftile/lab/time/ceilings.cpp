@@ -35,11 +35,11 @@ Result<std::vector<double>> median_times(StreamRef stream, const DevicePropertie
                                          const std::vector<TimedLaunch>& launches, TimeMode mode) {
   TimingOptions options;
   options.mode = mode;
-  options.min_samples = 10;
-  options.max_samples = 30;
+  options.min_rounds = 10;
+  options.first_look = options.max_rounds = 30;
   options.budget_s = 1.0;
   ROOFTILE_TRY_ASSIGN(const std::vector<TimeSeries> series,
-                      time_interleaved(stream, device, launches, options, nullptr));
+                      time_interleaved(stream, device, launches, options, nullptr, nullptr));
   std::vector<double> medians;
   for (const TimeSeries& one : series) {
     ROOFTILE_TRY(one.status);

@@ -69,4 +69,14 @@ Result<double> rated_sm_clock_mhz(Device device) {
   return khz * 1e-3;
 }
 
+Result<std::string> pci_address(Device device) {
+  char address[32] = {};
+  const cudaError_t error = cudaDeviceGetPCIBusId(address, sizeof(address), device.index);
+  if (error != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return unavailable("the driver does not say where " + to_string(device) + " is plugged in");
+  }
+  return std::string(address);
+}
+
 }  // namespace rooftile::lab

@@ -1,6 +1,8 @@
 // The clock of a GPU's SMs, by a kernel that reads both of its counters.
 #pragma once
 
+#include <string>
+
 #include "rooftile/core/device.h"
 #include "rooftile/core/status.h"
 #include "rooftile/core/stream.h"
@@ -15,5 +17,8 @@ namespace rooftile::lab {
 
 // The highest SM clock that the driver names.
 [[nodiscard]] Result<double> rated_sm_clock_mhz(Device device);
+
+// Where it is plugged in, "0000:1b:00.0": what the driver's tools know it by.
+[[nodiscard]] Result<std::string> pci_address(Device device);
 
 }  // namespace rooftile::lab

@@ -9,4 +9,6 @@ Result<double> sm_clock_mhz(StreamRef) { return unavailable("this program is bui
 
 Result<double> rated_sm_clock_mhz(Device) { return unavailable("this program is built without CUDA"); }
 
+Result<std::string> pci_address(Device) { return unavailable("this program is built without CUDA"); }
+
 }  // namespace rooftile::lab

@@ -45,25 +45,57 @@ Summary summarize(std::span<const double> samples) {
           static_cast<int>(samples.size())};
 }
 
-Interval bootstrap_median(std::span<const double> samples, std::uint64_t seed, double confidence) {
-  const std::size_t n = samples.size();
-  std::vector<double> medians;
-  medians.reserve(kResamples);
-  std::vector<double> resample(n);
+namespace {
+
+// The percentile bootstrap of a statistic of n drawn indices.
+template <class Statistic>
+Interval bootstrap(std::size_t n, double estimate, std::uint64_t seed, double confidence,
+                   Statistic statistic) {
+  std::vector<double> values;
+  values.reserve(kResamples);
+  std::vector<std::size_t> drawn(n);
   const PhiloxKey key = philox_key(seed);
   for (std::uint64_t r = 0; r < kResamples; ++r) {
     for (std::size_t i = 0; i < n; i += 4) {
       const PhiloxCounter words = philox4x32_10(philox_counter(i / 4, r), key);
       const std::uint32_t w[4] = {words.x, words.y, words.z, words.w};
-      for (std::size_t j = 0; j < 4 && i + j < n; ++j) {
-        resample[i + j] = samples[static_cast<std::size_t>((std::uint64_t{w[j]} * n) >> 32)];
-      }
+      for (std::size_t j = 0; j < 4 && i + j < n; ++j)
+        drawn[i + j] = static_cast<std::size_t>((std::uint64_t{w[j]} * n) >> 32);
     }
-    medians.push_back(median_of(resample));
+    values.push_back(statistic(drawn));
   }
-  std::sort(medians.begin(), medians.end());
+  std::sort(values.begin(), values.end());
   const double tail = 0.5 * (1.0 - confidence);
-  return {quantile(samples, 0.5), sorted_quantile(medians, tail), sorted_quantile(medians, 1.0 - tail)};
+  return {estimate, sorted_quantile(values, tail), sorted_quantile(values, 1.0 - tail)};
+}
+
+// Calls with scratch of its own for each resample.
+class MedianOfDrawn {
+ public:
+  explicit MedianOfDrawn(std::span<const double> samples) : samples_(samples), scratch_(samples.size()) {}
+  double operator()(const std::vector<std::size_t>& drawn) {
+    for (std::size_t i = 0; i < drawn.size(); ++i) scratch_[i] = samples_[drawn[i]];
+    return median_of(scratch_);
+  }
+
+ private:
+  std::span<const double> samples_;
+  std::vector<double> scratch_;
+};
+
+}  // namespace
+
+Interval bootstrap_median(std::span<const double> samples, std::uint64_t seed, double confidence) {
+  return bootstrap(samples.size(), quantile(samples, 0.5), seed, confidence, MedianOfDrawn(samples));
+}
+
+Interval ratio_of_medians(std::span<const double> own, std::span<const double> others, std::uint64_t seed,
+                          double confidence) {
+  MedianOfDrawn own_median(own);
+  MedianOfDrawn others_median(others);
+  return bootstrap(
+      own.size(), quantile(others, 0.5) / quantile(own, 0.5), seed, confidence,
+      [&](const std::vector<std::size_t>& drawn) { return others_median(drawn) / own_median(drawn); });
 }
 
 std::string_view to_string(Verdict verdict) {

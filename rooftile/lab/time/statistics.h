@@ -30,13 +30,18 @@ struct Interval {
 [[nodiscard]] Interval bootstrap_median(std::span<const double> samples, std::uint64_t seed,
                                         double confidence = 0.95);
 
+// median(others) / median(own) of series whose i-th samples were taken in the same round; the interval by resampling
+// rounds, so that what disturbs a round disturbs both. Precondition: as many of either, not none.
+[[nodiscard]] Interval ratio_of_medians(std::span<const double> own, std::span<const double> others,
+                                        std::uint64_t seed, double confidence = 0.99);
+
 enum class Verdict { faster, slower, same, insufficient };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 // Differences below 1 % are not called differences: so much moves with the placement of buffers alone.
 inline constexpr double kSameMargin = 0.01;
 
-// From the interval of the pairwise ratios peer time / our time (above 1: we are faster) of n pairs. `margin`
+// From the interval of the ratio peer time / our time (above 1: we are faster) of n rounds. `margin`
 // is the smallest difference that is called one: larger than 1 % where the clock is coarse.
 //   faster, slower  the interval excludes 1 and the median differs from it by more than the margin
 //   same            the median lies within the margin of 1 and the interval within 3 % (or the margin)

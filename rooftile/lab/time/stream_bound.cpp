@@ -5,9 +5,11 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace rooftile::lab {
@@ -70,28 +72,35 @@ Status stream_bound_cpu(const DeviceMemory& source, const DeviceMemory& target, 
   return {};
 }
 
-std::vector<StreamAccess> worth_trying(Device device, bool reads, bool writes) {
-  if (device.kind != DeviceKind::cuda) return {StreamAccess::cached_x4};
-  if (!writes) return {StreamAccess::cached_x4, StreamAccess::no_allocate_x4, StreamAccess::no_allocate_x2};
-  if (!reads) return {StreamAccess::cached_x4, StreamAccess::streaming_stores_x4};
-  return {StreamAccess::cached_x4, StreamAccess::no_allocate_x4, StreamAccess::no_allocate_x2,
-          StreamAccess::streaming_stores_x4};
+constexpr std::array kNames = {
+    std::pair{StreamAccess::cached_x4, std::string_view("cached_x4")},
+    std::pair{StreamAccess::cached_x2, std::string_view("cached_x2")},
+    std::pair{StreamAccess::cached_x1, std::string_view("cached_x1")},
+    std::pair{StreamAccess::no_allocate_x4, std::string_view("no_allocate_x4")},
+    std::pair{StreamAccess::no_allocate_x2, std::string_view("no_allocate_x2")},
+    std::pair{StreamAccess::evict_first_x2, std::string_view("evict_first_x2")},
+    std::pair{StreamAccess::streaming_stores_x4, std::string_view("streaming_stores_x4")},
+    std::pair{StreamAccess::runtime, std::string_view("runtime")},
+};
+
+std::vector<StreamAccess> worth_trying(Device device, std::size_t reads, std::size_t writes) {
+  using enum StreamAccess;
+  if (device.kind != DeviceKind::cuda) return {cached_x4};
+  if (writes == 0) return {cached_x1, cached_x2, cached_x4, no_allocate_x2, no_allocate_x4, evict_first_x2};
+  if (reads == 0) return {cached_x1, cached_x4, streaming_stores_x4, runtime};
+  std::vector<StreamAccess> ways = {cached_x1,      cached_x2,      cached_x4,
+                                    no_allocate_x2, no_allocate_x4, streaming_stores_x4};
+  if (reads == writes) ways.push_back(runtime);
+  return ways;
 }
 
 }  // namespace
 
 std::string_view to_string(StreamAccess access) {
-  switch (access) {
-    case StreamAccess::cached_x4:
-      return "cached_x4";
-    case StreamAccess::no_allocate_x4:
-      return "no_allocate_x4";
-    case StreamAccess::no_allocate_x2:
-      return "no_allocate_x2";
-    case StreamAccess::streaming_stores_x4:
-      return "streaming_stores_x4";
+  for (const auto& [value, name] : kNames) {
+    if (value == access) return name;
   }
-  return "cached_x4";
+  return "";
 }
 
 Result<StreamBound> StreamBound::create(StreamRef stream, double read_bytes, double write_bytes) {
@@ -109,14 +118,40 @@ Result<StreamBound> StreamBound::create(StreamRef stream, double read_bytes, dou
     if (memory->bytes() > 0) ROOFTILE_TRY(fill_bytes(stream, memory->data(), 0x01, memory->bytes()));
   }
   ROOFTILE_TRY(synchronize(stream));
-  bound.accesses_ = worth_trying(stream.device, bound.source_.bytes() > 0, bound.target_.bytes() > 0);
+  bound.accesses_ = worth_trying(stream.device, bound.source_.bytes(), bound.target_.bytes());
   return bound;
 }
 
 Status StreamBound::launch(StreamRef stream, StreamAccess access) const {
   if (stream.device.kind != DeviceKind::cuda) return stream_bound_cpu(source_, target_, sink_);
+  if (access == StreamAccess::runtime) {
+    if (source_.bytes() == 0) return fill_bytes(stream, target_.data(), 0x11, target_.bytes());
+    return copy(stream, target_.data(), stream.device, source_.data(), stream.device, target_.bytes());
+  }
   return stream_bound_cuda(stream, access, source_.data(), source_.bytes(), target_.data(), target_.bytes(),
                            sink_.data());
+}
+
+Status StreamBound::check(StreamRef stream, const std::function<Status()>& run) const {
+  constexpr std::size_t kWindow = std::size_t{64} << 10;
+  constexpr int kUntouched = 0x77;
+  if (target_.bytes() == 0) return run();
+  ROOFTILE_TRY(fill_bytes(stream, target_.data(), kUntouched, target_.bytes()));
+  ROOFTILE_TRY(run());
+  const std::size_t bytes = std::min(kWindow, target_.bytes());
+  std::vector<std::byte> window(bytes);
+  for (const std::size_t at : {std::size_t{0}, (target_.bytes() - bytes) / 2, target_.bytes() - bytes}) {
+    ROOFTILE_TRY(copy(stream, window.data(), kCpu, static_cast<const std::byte*>(target_.data()) + at,
+                      stream.device, bytes));
+    ROOFTILE_TRY(synchronize(stream));
+    const auto untouched = std::find(window.begin(), window.end(), std::byte{kUntouched});
+    if (untouched != window.end()) {
+      return internal_error("the streaming bound leaves byte " +
+                            std::to_string(at + static_cast<std::size_t>(untouched - window.begin())) +
+                            " unwritten");
+    }
+  }
+  return {};
 }
 
 }  // namespace rooftile::lab

@@ -1,6 +1,7 @@
 // The streaming bound: how fast this device moves the same bytes in the same mix of reads and writes when it
 // does nothing else. Several ways to move them are measured in the run, and the fastest is the bound: which
-// one that is depends on the size and on the mix.
+// one that is depends on the size and on the mix (on an H200: one vector per thread or cudaMemcpyAsync for copies from
+// 64 MiB on, two vectors for two reads and a write).
 //
 // The mix is the same all along, as it is for an operator whose writes
 // depend on its reads. All reads first and all writes after them would be up
@@ -8,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +19,16 @@
 
 namespace rooftile::lab {
 
-// Loads, 16-byte vectors per thread, stores.
+// Loads, 16-byte vectors per thread, stores; and what the runtime has.
 enum class StreamAccess {
-  cached_x4,            // on the CPU the only one: the library's copy, or what the compiler makes of a loop
-  no_allocate_x4,       // loads that leave the L1 alone
-  no_allocate_x2,       // and twice as many threads for the bytes
-  streaming_stores_x4,  // also stores that the L2 evicts first
+  cached_x4,  // on the CPU the only one: the library's copy, or what the compiler makes of a loop
+  cached_x2,
+  cached_x1,       // the simplest kernel that there is
+  no_allocate_x4,  // loads that leave the L1 alone
+  no_allocate_x2,
+  evict_first_x2,       // loads that leave both caches first
+  streaming_stores_x4,  // loads that leave the L1 alone, stores that the L2 evicts first
+  runtime,              // cudaMemcpyAsync or cudaMemsetAsync
 };
 [[nodiscard]] std::string_view to_string(StreamAccess access);
 
@@ -38,6 +44,8 @@ class StreamBound {
   [[nodiscard]] const std::vector<StreamAccess>& accesses() const { return accesses_; }
   // Enqueues one pass: no allocation, no synchronisation on cuda.
   [[nodiscard]] Status launch(StreamRef stream, StreamAccess access) const;
+  // Whether `run`, a pass by whatever access, writes where it should: the start, the middle and the end are looked at.
+  [[nodiscard]] Status check(StreamRef stream, const std::function<Status()>& run) const;
 
  private:
   std::vector<StreamAccess> accesses_;

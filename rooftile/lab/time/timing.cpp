@@ -5,6 +5,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include "rooftile/core/philox.h"
 #include "rooftile/lab/base/format_bytes.h"
 #include "rooftile/lab/time/gpu_clock.h"
+#include "rooftile/lab/time/stream_bound.h"
 
 namespace rooftile::lab {
 namespace {
@@ -25,6 +27,7 @@ constexpr std::size_t kSmallestFlush = std::size_t{128} << 20;
 // whole socket: no more than this is walked on the host.
 constexpr std::size_t kLargestHostFlush = std::size_t{256} << 20;
 constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kSinkBytes = 256;
 
 // In hot modes nothing but the launches keeps the GPU busy: held back for this long per launch while the host
 // enqueues them, so that no event pair holds the host's own time.
@@ -41,16 +44,17 @@ constexpr double kPaddedUs = 500.0;
 // made being the slower one: several of each, made in turns.
 constexpr unsigned kGraphsPerLaunch = 4;
 
-constexpr std::uint64_t kOrderSeed = 1;
+constexpr double kAtOnceUs = 20000.0;  // so that the budget is looked at often enough
+constexpr int kMostRoundsAtOnce = 16;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // Fisher and Yates, by Philox: the same orders in every run of the program.
-void shuffle(std::vector<std::size_t>& order, std::uint64_t round) {
+void shuffle(std::vector<std::size_t>& order, std::uint64_t round, std::uint64_t seed) {
   for (std::size_t i = order.size(); i > 1; --i) {
-    const PhiloxCounter words = philox4x32_10(philox_counter(i, round), philox_key(kOrderSeed));
+    const PhiloxCounter words = philox4x32_10(philox_counter(i, round), philox_key(seed));
     std::swap(order[i - 1], order[static_cast<std::size_t>((std::uint64_t{words.x} * i) >> 32)]);
   }
 }
@@ -61,6 +65,8 @@ std::string_view to_string(TimeMode mode) {
   switch (mode) {
     case TimeMode::stream_cold:
       return "stream-cold";
+    case TimeMode::stream_cold_clean:
+      return "stream-cold-clean";
     case TimeMode::stream_hot:
       return "stream-hot";
     case TimeMode::graph_cold:
@@ -71,16 +77,22 @@ std::string_view to_string(TimeMode mode) {
   return "stream-cold";
 }
 
-Result<TimeMode> parse_time_mode(std::string_view text) {
-  for (const TimeMode mode :
-       {TimeMode::stream_cold, TimeMode::stream_hot, TimeMode::graph_cold, TimeMode::graph_hot}) {
-    if (to_string(mode) == text) return mode;
-  }
-  return invalid_argument(
-      fmt::format("unknown mode '{}': choose stream-cold, stream-hot, graph-cold or graph-hot", text));
+std::span<const TimeMode> all_time_modes() {
+  static constexpr std::array kModes = {TimeMode::stream_cold, TimeMode::stream_cold_clean,
+                                        TimeMode::stream_hot, TimeMode::graph_cold, TimeMode::graph_hot};
+  return kModes;
 }
 
-Result<CacheFlush> CacheFlush::create(StreamRef stream, const DeviceProperties& device) {
+Result<TimeMode> parse_time_mode(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (const TimeMode mode : all_time_modes()) {
+    if (to_string(mode) == text) return mode;
+    names.push_back(to_string(mode));
+  }
+  return invalid_argument(fmt::format("unknown mode '{}': choose one of {}", text, fmt::join(names, ", ")));
+}
+
+Result<CacheFlush> CacheFlush::create(StreamRef stream, const DeviceProperties& device, bool clean) {
   CacheFlush flush;
   std::size_t bytes = std::max(2 * device.last_level_cache, kSmallestFlush);
   if (stream.device.kind != DeviceKind::cuda && bytes > kLargestHostFlush) {
@@ -90,12 +102,30 @@ Result<CacheFlush> CacheFlush::create(StreamRef stream, const DeviceProperties& 
                                 format_bytes(static_cast<double>(device.last_level_cache)));
   }
   ROOFTILE_TRY_ASSIGN(flush.buffer_, DeviceMemory::allocate(stream.device, bytes));
+  if (clean) {
+    ROOFTILE_TRY_ASSIGN(flush.read_, DeviceMemory::allocate(stream.device, bytes));
+    ROOFTILE_TRY_ASSIGN(flush.sink_, DeviceMemory::allocate(stream.device, kSinkBytes));
+    ROOFTILE_TRY(fill_bytes(stream, flush.read_.data(), 0x01, bytes));
+  }
   return flush;
 }
 
 Status CacheFlush::run(StreamRef stream) const {
-  if (stream.device.kind == DeviceKind::cuda)
-    return fill_bytes(stream, buffer_.data(), 0x3C, buffer_.bytes());
+  if (stream.device.kind == DeviceKind::cuda) {
+    ROOFTILE_TRY(fill_bytes(stream, buffer_.data(), 0x3C, buffer_.bytes()));
+    if (read_.bytes() == 0) return {};
+    return stream_bound_cuda(stream, StreamAccess::cached_x4, read_.data(), read_.bytes(), nullptr, 0,
+                             sink_.data());
+  }
+  if (read_.bytes() > 0) {
+    const auto* lines = static_cast<const unsigned char*>(read_.data());
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, read_.bytes() / kCacheLine, 1 << 14),
+                      [&](const auto& range) {
+                        for (std::size_t line = range.begin(); line != range.end(); ++line)
+                          (void)*static_cast<const volatile unsigned char*>(lines + line * kCacheLine);
+                      });
+    return {};
+  }
   auto* bytes = static_cast<unsigned char*>(buffer_.data());
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, buffer_.bytes() / kCacheLine, 1 << 14),
                     [&](const auto& lines) {
@@ -120,10 +150,13 @@ Result<Stopwatch> Stopwatch::create(StreamRef stream, const DeviceProperties& de
   watch.statuses_.resize(launches.size());
   if (stream.device.kind == DeviceKind::cpu) watch.pinned_ = std::make_unique<PinnedThreads>();
   if (is_cold(mode)) {
-    ROOFTILE_TRY_ASSIGN(watch.flush_, CacheFlush::create(stream, device));
+    ROOFTILE_TRY_ASSIGN(watch.flush_,
+                        CacheFlush::create(stream, device, mode == TimeMode::stream_cold_clean));
   }
+  watch.last_us_.resize(launches.size());
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    watch.statuses_[i] = launches[i].launch();
+    watch.statuses_[i] = watch.prepare_one(i);
+    if (watch.statuses_[i].ok()) watch.statuses_[i] = launches[i].launch();
     if (watch.statuses_[i].ok()) watch.statuses_[i] = synchronize(stream);
   }
   if (uses_graph(mode)) watch.capture_all();
@@ -151,13 +184,19 @@ Status Stopwatch::capture(std::size_t launch) {
   return synchronize(stream_);
 }
 
+Status Stopwatch::prepare_one(std::size_t launch) const {
+  return launches_[launch].prepare ? launches_[launch].prepare() : Status();
+}
+
 Status Stopwatch::start_one(std::size_t launch) const {
   return uses_graph(mode_) ? graphs_[launch][turn_ % kGraphsPerLaunch].launch(stream_)
                            : launches_[launch].launch();
 }
 
 Status Stopwatch::time_one(std::size_t launch, EventPair& events) const {
+  ROOFTILE_TRY(prepare_one(launch));
   ROOFTILE_TRY(is_cold(mode_) ? flush_.run(stream_) : start_one(launch));
+  if (!is_cold(mode_)) ROOFTILE_TRY(prepare_one(launch));
   ROOFTILE_TRY(events.start.record(stream_));
   const Status status = start_one(launch);
   ROOFTILE_TRY(events.stop.record(stream_));
@@ -174,35 +213,47 @@ Status Stopwatch::grow_events(std::size_t count) {
   return {};
 }
 
-void Stopwatch::pad(std::span<const std::size_t> order, std::size_t count) {
-  for (std::size_t i = 0; i < count && !order.empty(); ++i) {
-    Status& status = statuses_[order[i % order.size()]];
-    if (status.ok()) status = time_one(order[i % order.size()], events_.back());
+void Stopwatch::pad(std::size_t count) {
+  std::size_t shortest = launches_.size();
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (statuses_[i].ok() && (shortest == launches_.size() || last_us_[i] < last_us_[shortest])) shortest = i;
   }
+  if (shortest == launches_.size() || last_us_[shortest] > kPaddedUs) return;
+  for (std::size_t i = 0; i < count && statuses_[shortest].ok(); ++i)
+    statuses_[shortest] = time_one(shortest, events_.back());
 }
 
 Result<std::vector<double>> Stopwatch::run(std::span<const std::size_t> order) {
   ROOFTILE_TRY(grow_events(order.size() + 1));
-  const bool padded = stream_.device.kind == DeviceKind::cuda && longest_us_ < kPaddedUs;
+  const bool padded = stream_.device.kind == DeviceKind::cuda;
   if (stream_.device.kind == DeviceKind::cuda && !is_cold(mode_)) {
     ROOFTILE_TRY(spin_cuda(stream_, kHoldUs * static_cast<double>(order.size() + kLeadIn + kTail)));
   }
-  if (padded) pad(order, kLeadIn);
+  if (padded) pad(kLeadIn);
   for (std::size_t i = 0; i < order.size(); ++i) {
     Status& status = statuses_[order[i]];
     if (status.ok()) status = time_one(order[i], events_[i]);
     turn_ += (i + 1) % 4 == 0 || i + 1 == order.size() ? 1 : 0;
   }
-  if (padded) pad(order, kTail);
+  if (padded) pad(kTail);
   ROOFTILE_TRY(synchronize(stream_));
   std::vector<double> times_us(order.size(), std::numeric_limits<double>::quiet_NaN());
-  longest_us_ = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (!statuses_[order[i]].ok()) continue;
     ROOFTILE_TRY_ASSIGN(times_us[i], events_[i].stop.elapsed_us_since(events_[i].start));
-    longest_us_ = std::max(longest_us_, times_us[i]);
+    last_us_[order[i]] = times_us[i];
   }
   return times_us;
+}
+
+void Stopwatch::check_all() {
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (!statuses_[i].ok() || !launches_[i].check) continue;
+    statuses_[i] = launches_[i].check([&]() -> Status {
+      ROOFTILE_TRY(start_one(i));
+      return synchronize(stream_);
+    });
+  }
 }
 
 std::string Stopwatch::caveat() const {
@@ -211,32 +262,72 @@ std::string Stopwatch::caveat() const {
   return flush_.caveat() + "; " + pinning;
 }
 
+namespace {
+
+// As many rounds as fit into a short while, between two waits for the device; one where nothing is known yet.
+int rounds_at_once(std::span<const TimeSeries> series) {
+  double round_us = 0;
+  for (const TimeSeries& one : series) {
+    if (!one.samples_us.empty()) round_us += one.samples_us.back();
+  }
+  return round_us > 0 ? static_cast<int>(std::clamp(kAtOnceUs / round_us, 1.0, double{kMostRoundsAtOnce}))
+                      : 1;
+}
+
+}  // namespace
+
 Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceProperties& device,
                                                  const std::vector<TimedLaunch>& launches,
-                                                 const TimingOptions& options, std::string* caveat) {
+                                                 const TimingOptions& options, const Settled& settled,
+                                                 std::string* caveat) {
   const auto start = std::chrono::steady_clock::now();
   ROOFTILE_TRY_ASSIGN(Stopwatch watch, Stopwatch::create(stream, device, launches, options.mode));
   std::vector<TimeSeries> series(launches.size());
   std::vector<std::size_t> order(launches.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
 
-  for (int round = 0; round < options.max_samples; ++round) {
-    if (round >= options.min_samples && seconds_since(start) >= options.budget_s) break;
-    // Half of the budget beyond itself is the most that a slow ladder may take to reach min_samples.
-    if (round >= 3 && seconds_since(start) >= 1.5 * options.budget_s) break;
-    if (options.on_round) options.on_round(round, options.max_samples);
-    shuffle(order, static_cast<std::uint64_t>(round));
-    ROOFTILE_TRY_ASSIGN(const std::vector<double> times_us, watch.run(order));
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      if (watch.status(order[i]).ok()) series[order[i]].samples_us.push_back(times_us[i]);
+  int round = 0;
+  int look = std::min(options.first_look, options.max_rounds);
+  while (true) {
+    const double spent = seconds_since(start);
+    // Half of the budget beyond itself is the most that a slow ladder may take to reach min_rounds.
+    if ((round >= options.min_rounds && spent >= options.budget_s) ||
+        (round >= 3 && spent >= 1.5 * options.budget_s))
+      break;
+    if (options.on_round) options.on_round(round, options.max_rounds);
+    const int count = std::min(rounds_at_once(series), look - round);
+    std::vector<std::size_t> orders;
+    for (int i = 0; i < count; ++i) {
+      shuffle(order, static_cast<std::uint64_t>(round + i), options.order_seed);
+      orders.insert(orders.end(), order.begin(), order.end());
     }
+    ROOFTILE_TRY_ASSIGN(const std::vector<double> times_us, watch.run(orders));
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      if (watch.status(orders[i]).ok()) series[orders[i]].samples_us.push_back(times_us[i]);
+    }
+    round += count;
+    if (round < look) continue;
+    if (look == options.max_rounds || !settled || settled(series)) break;
+    look = std::min(2 * look, options.max_rounds);
   }
+  watch.check_all();
   for (std::size_t i = 0; i < series.size(); ++i) {
     series[i].status = watch.status(i);
     if (!series[i].status.ok()) series[i].samples_us.clear();
   }
   if (caveat != nullptr) *caveat = watch.caveat();
   return series;
+}
+
+SeriesComparison compare_series(const TimeSeries& own, const TimeSeries& other, DeviceKind kind,
+                                std::uint64_t seed) {
+  SeriesComparison comparison;
+  if (own.samples_us.empty() || own.samples_us.size() != other.samples_us.size()) return comparison;
+  comparison.ratio = ratio_of_medians(own.samples_us, other.samples_us, seed);
+  const double step = event_step_us(kind) / quantile(own.samples_us, 0.5);
+  comparison.verdict =
+      judge(comparison.ratio, static_cast<int>(own.samples_us.size()), std::max(kSameMargin, step));
+  return comparison;
 }
 
 }  // namespace rooftile::lab

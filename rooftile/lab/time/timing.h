@@ -1,6 +1,8 @@
-// Time: rows interleaved in one process, one event pair per launch, in one of four modes.
+// Time: rows interleaved in one process, one event pair per launch, in one of five modes.
 //
-//   stream-cold  caches flushed before each launch
+//   stream-cold  caches flushed before each launch by writing: the last-level cache is full of lines that must go to
+//                memory, as after an operator with a large output
+//   stream-cold-clean  then so much is read that nothing is left to be written back, as after one with a large input
 //   stream-hot   the same launch ran directly before
 //   graph-cold, graph-hot  the same, the launch captured once into a graph of its own and replayed: what a
 //                launch-bound operator costs a caller who uses graphs; the flush stays outside. GPU only.
@@ -20,14 +22,16 @@
 #include "rooftile/core/status.h"
 #include "rooftile/core/stream.h"
 #include "rooftile/lab/time/pinned_threads.h"
+#include "rooftile/lab/time/statistics.h"
 
 namespace rooftile::lab {
 
-enum class TimeMode { stream_cold, stream_hot, graph_cold, graph_hot };
+enum class TimeMode { stream_cold, stream_cold_clean, stream_hot, graph_cold, graph_hot };
+[[nodiscard]] std::span<const TimeMode> all_time_modes();
 [[nodiscard]] std::string_view to_string(TimeMode mode);  // "stream-cold"
 [[nodiscard]] Result<TimeMode> parse_time_mode(std::string_view text);
 [[nodiscard]] constexpr bool is_cold(TimeMode mode) {
-  return mode == TimeMode::stream_cold || mode == TimeMode::graph_cold;
+  return mode == TimeMode::stream_cold || mode == TimeMode::stream_cold_clean || mode == TimeMode::graph_cold;
 }
 // The step in which a device's event times advance; 0 where it is far below any launch.
 [[nodiscard]] constexpr double event_step_us(DeviceKind kind) {
@@ -37,10 +41,10 @@ enum class TimeMode { stream_cold, stream_hot, graph_cold, graph_hot };
   return mode == TimeMode::graph_cold || mode == TimeMode::graph_hot;
 }
 
-// Evicts a device's last-level cache by writing a buffer of twice its size.
+// Evicts a device's last-level cache by writing a buffer of twice its size; with `clean` by reading another one then.
 class CacheFlush {
  public:
-  static Result<CacheFlush> create(StreamRef stream, const DeviceProperties& device);
+  static Result<CacheFlush> create(StreamRef stream, const DeviceProperties& device, bool clean);
   CacheFlush() = default;
 
   // On cuda enqueued, never waited for.
@@ -50,11 +54,18 @@ class CacheFlush {
 
  private:
   DeviceMemory buffer_;
+  DeviceMemory read_;  // with `clean`
+  DeviceMemory sink_;
   std::string caveat_;
 };
 
 struct TimedLaunch {
   std::function<Status()> launch;  // enqueues one run on the stream; neither allocates nor synchronises
+  // Enqueues, untimed and before the caches are flushed, what every launch must find: inputs that it overwrites. Null:
+  // nothing.
+  std::function<Status()> prepare{};
+  // After all rounds: runs once more what was timed, the graph where it was one, and looks whether it is still right.
+  std::function<Status(const std::function<Status()>& run)> check{};
 };
 
 // Launches made ready to be timed in one mode: the flush, the graphs, the events, the pinned threads.
@@ -73,6 +84,8 @@ class Stopwatch {
   [[nodiscard]] Result<std::vector<double>> run(std::span<const std::size_t> order);
   // Empty, or how these times are weaker than their mode promises.
   [[nodiscard]] std::string caveat() const;
+  // The last word on every launch that has one (TimedLaunch::check).
+  void check_all();
 
  private:
   struct EventPair {
@@ -81,11 +94,12 @@ class Stopwatch {
   };
   void capture_all();
   [[nodiscard]] Status capture(std::size_t launch);
+  [[nodiscard]] Status prepare_one(std::size_t launch) const;
   [[nodiscard]] Status start_one(std::size_t launch) const;
   [[nodiscard]] Status time_one(std::size_t launch, EventPair& events) const;
   [[nodiscard]] Status grow_events(std::size_t count);
-  // Runs `count` of the order as if they were timed.
-  void pad(std::span<const std::size_t> order, std::size_t count);
+  // Runs the shortest launch so many times as if it were timed.
+  void pad(std::size_t count);
 
   StreamRef stream_;
   TimeMode mode_ = TimeMode::stream_cold;
@@ -94,17 +108,19 @@ class Stopwatch {
   std::vector<std::vector<GraphExec>> graphs_;  // in graph modes: a few of each launch, which take turns
   std::size_t turn_ = 0;
   std::vector<EventPair> events_;  // the last pair is the padding's
-  double longest_us_ = 0;          // of the launches of the last run
+  std::vector<double> last_us_;    // of each launch; 0: not known yet
   CacheFlush flush_;
   std::unique_ptr<PinnedThreads> pinned_;  // on cpu
 };
 
 struct TimingOptions {
   TimeMode mode = TimeMode::stream_cold;
-  int min_samples = 20;  // after which the budget ends the series
-  int max_samples = 50;
-  double budget_s = 5.0;  // wall time; a series that it cuts short has fewer than min_samples
-  std::function<void(int round, int rounds)> on_round;
+  int min_rounds = 20;  // after which the budget ends the series
+  int first_look = 60;  // rounds after which `settled` is asked, then after twice as many, and so on
+  int max_rounds = 240;
+  std::uint64_t order_seed = 1;
+  double budget_s = 5.0;  // wall time; a series that it cuts short has fewer than min_rounds
+  std::function<void(int round, int rounds)> on_round{};
 };
 
 struct TimeSeries {
@@ -112,12 +128,23 @@ struct TimeSeries {
   std::vector<double> samples_us;  // the i-th of every series belong to the same round
 };
 
+// Whether the series say enough; null: they do at the first look.
+using Settled = std::function<bool(std::span<const TimeSeries>)>;
+
 // One sample of each launch per round, in an order that is drawn anew for each: neither drift nor a place in
-// the order belongs to one of them.
+// the order nor a neighbour belongs to one of them.
 [[nodiscard]] Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream,
                                                                const DeviceProperties& device,
                                                                const std::vector<TimedLaunch>& launches,
                                                                const TimingOptions& options,
-                                                               std::string* caveat);
+                                                               const Settled& settled, std::string* caveat);
+
+// What the rounds say of two launches: other time / own time (above 1: own is faster), from all rounds.
+struct SeriesComparison {
+  Interval ratio;
+  Verdict verdict = Verdict::insufficient;  // of own
+};
+[[nodiscard]] SeriesComparison compare_series(const TimeSeries& own, const TimeSeries& other, DeviceKind kind,
+                                              std::uint64_t seed);
 
 }  // namespace rooftile::lab

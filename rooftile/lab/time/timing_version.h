@@ -9,7 +9,7 @@
 
 namespace rooftile::lab {
 
-inline constexpr int kTimingVersion = 1;
-inline constexpr std::string_view kTimingSources = "a9b4a154be71";
+inline constexpr int kTimingVersion = 2;
+inline constexpr std::string_view kTimingSources = "3d73721bbe16";
 
 }  // namespace rooftile::lab

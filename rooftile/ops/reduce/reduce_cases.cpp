@@ -78,6 +78,11 @@ void add_vector_edges(std::vector<Case>& cases, DType dtype, std::string_view op
   }
   // Not for sums: the largest finite values overflow in one order of additions and not in another.
   if (op != "sum" && op != "mean") {
+    // An extremum that stands alone, at the end and at a tile's edge: leaving it out shows.
+    for (const Fill fill : {Fill::one_maximum, Fill::tile_maximum}) {
+      for (const std::int64_t n : {std::int64_t{1025}, 3 * tile + 5})
+        cases.push_back(make_case({.shape = vector_of(n), .dtype = dtype, .op = op, .fill = fill}));
+    }
     cases.push_back(make_case({.shape = vector_of(1025), .dtype = dtype, .op = op, .fill = Fill::special}));
   }
 }
@@ -138,8 +143,11 @@ void add_large(std::vector<Case>& cases) {
   cases.push_back(make_case({.shape = matrix_of(1024, 16384), .axis = "-1", .tier = CaseTier::full}));
   cases.push_back(make_case({.shape = matrix_of(4096, 4096), .axis = "0", .tier = CaseTier::full}));
   cases.push_back(make_case({.shape = vector_of(std::int64_t{1} << 28), .tier = CaseTier::huge}));
-  cases.push_back(make_case(
-      {.shape = vector_of(std::int64_t{1} << 28), .dtype = DType::i32, .op = "max", .tier = CaseTier::huge}));
+  cases.push_back(make_case({.shape = vector_of(std::int64_t{1} << 28),
+                             .dtype = DType::i32,
+                             .op = "max",
+                             .fill = Fill::one_maximum,
+                             .tier = CaseTier::huge}));
   for (const std::string_view op : {"sum", "argmax"}) {  // beyond 32-bit indices
     cases.push_back(make_case({.shape = vector_of((std::int64_t{1} << 31) + 1),
                                .dtype = DType::u8,

@@ -1,7 +1,11 @@
-// CUB's DeviceReduce and DeviceSegmentedReduce as the opponents of reduce: sum, min and max of all elements,
-// and sums of the last axis, in the dtypes of reduce's tables.
+// CUB's DeviceReduce and DeviceSegmentedReduce as the opponents of reduce: sum, min, max and argmax of all elements,
+// and sums of the last axis, in the dtypes of reduce's tables. Counts are 32 bits wide, which CUB is faster with.
+//
+// Compiled against the toolkit's CUB and, by reduce_peers_cub_newest.cu, against the newest: the faster of the two is
+// the opponent.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/transform_output_iterator.h>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 
@@ -23,7 +27,7 @@ using reduce_plan::Geometry;
 using reduce_plan::Pattern;
 
 // CUB's own operators accumulate 16-bit floats in 16 bits and pass over NaN; CUB is given what reduce
-// computes, so that both do the same work.
+// computes, so that both do the same work. Sums of f32 are its own ::cuda::std::plus, which its tuning knows.
 struct AddFloat {
   __host__ __device__ float operator()(float a, float b) const { return a + b; }
 };
@@ -34,8 +38,39 @@ struct ExtremeOrNan {
   }
 };
 struct RowStart {
-  std::int64_t length;
-  __host__ __device__ std::int64_t operator()(std::int64_t row) const { return row * length; }
+  int length;
+  __host__ __device__ int operator()(int row) const { return row * length; }
+};
+// The largest element, a NaN before all others, and of equal ones the first.
+struct Place {
+  float value;
+  int index;
+};
+struct PlaceAt {
+  const float* in;
+  __host__ __device__ Place operator()(int i) const { return {in[i], i}; }
+};
+struct FirstLargest {
+  __host__ __device__ Place operator()(const Place& a, const Place& b) const {
+    const bool a_nan = a.value != a.value;
+    const bool b_nan = b.value != b.value;
+    if (a_nan != b_nan) return a_nan ? a : b;
+    if (a.value == b.value || a_nan) return a.index < b.index ? a : b;
+    return a.value > b.value ? a : b;
+  }
+};
+struct IndexOf {
+  __host__ __device__ std::int64_t operator()(const Place& place) const { return place.index; }
+};
+// 16 bytes at a time, which CUB reads bytes slower than.
+struct SumOfBytes {
+  __host__ __device__ std::uint64_t operator()(const uint4& v) const {
+    const auto sum = [](std::uint32_t w) {
+      const std::uint32_t pairs = (w & 0x00FF00FFu) + (w >> 8 & 0x00FF00FFu);
+      return (pairs & 0xFFFFu) + (pairs >> 16);
+    };
+    return sum(v.x) + sum(v.y) + sum(v.z) + sum(v.w);
+  }
 };
 
 struct CubCall {
@@ -45,12 +80,13 @@ struct CubCall {
   Geometry shape;
   cudaStream_t stream;
 
+  [[nodiscard]] int count() const { return static_cast<int>(shape.reduced); }
   // Of all elements.
   template <class In, class Out, class Op>
   cudaError_t run(Op op, Out init) const {
     const auto* in = static_cast<const In*>(args.in.data);
     auto* out = static_cast<Out*>(args.out.data);
-    return cub::DeviceReduce::Reduce(storage, bytes, in, out, shape.reduced, op, init, stream);
+    return cub::DeviceReduce::Reduce(storage, bytes, in, out, count(), op, init, stream);
   }
   // Of all elements or of rows.
   template <class In, class Out, class Op>
@@ -58,10 +94,32 @@ struct CubCall {
     if (shape.pattern == Pattern::all) return run<In, Out>(op, Out{});
     const auto* in = static_cast<const In*>(args.in.data);
     auto* out = static_cast<Out*>(args.out.data);
-    const auto starts = thrust::make_transform_iterator(thrust::make_counting_iterator<std::int64_t>(0),
-                                                        RowStart{shape.reduced});
+#if CUB_VERSION >= 300300  // rows of one length, several of them in a block
+    return cub::DeviceSegmentedReduce::Reduce(storage, bytes, in, out, shape.outer, count(), op, Out{},
+                                              stream);
+#else
+    const auto starts = thrust::make_transform_iterator(thrust::make_counting_iterator(0), RowStart{count()});
     return cub::DeviceSegmentedReduce::Reduce(storage, bytes, in, out, shape.outer, starts, starts + 1, op,
                                               Out{}, stream);
+#endif
+  }
+  [[nodiscard]] cudaError_t sum_bytes() const {
+    const bool whole = reinterpret_cast<std::uintptr_t>(args.in.data) % sizeof(uint4) == 0 &&
+                       shape.reduced % static_cast<std::int64_t>(sizeof(uint4)) == 0;
+    if (shape.pattern != Pattern::all || !whole)
+      return sum<std::uint8_t, std::uint64_t>(::cuda::std::plus<>{});
+    const auto words = thrust::make_transform_iterator(static_cast<const uint4*>(args.in.data), SumOfBytes{});
+    return cub::DeviceReduce::Reduce(storage, bytes, words, static_cast<std::uint64_t*>(args.out.data),
+                                     count() / static_cast<int>(sizeof(uint4)), ::cuda::std::plus<>{},
+                                     std::uint64_t{0}, stream);
+  }
+  [[nodiscard]] cudaError_t largest_place() const {
+    const auto places = thrust::make_transform_iterator(thrust::make_counting_iterator(0),
+                                                        PlaceAt{static_cast<const float*>(args.in.data)});
+    const auto out =
+        thrust::make_transform_output_iterator(static_cast<std::int64_t*>(args.out.data), IndexOf{});
+    constexpr Place kNone{-std::numeric_limits<float>::infinity(), std::numeric_limits<int>::max()};
+    return cub::DeviceReduce::Reduce(storage, bytes, places, out, count(), FirstLargest{}, kNone, stream);
   }
 };
 
@@ -77,7 +135,8 @@ cudaError_t run_cub(const CubCall& call) {
   const bool sums = call.args.op == ReduceOp::sum;
   switch (call.args.in.dtype) {
     case DType::f32:
-      if (sums) return call.sum<float, float>(AddFloat{});
+      if (sums) return call.sum<float, float>(::cuda::std::plus<>{});
+      if (call.args.op == ReduceOp::argmax) return call.largest_place();
       if (call.args.op == ReduceOp::max) return call.run<float, float>(ExtremeOrNan<true>{}, -kInfinity);
       return call.run<float, float>(ExtremeOrNan<false>{}, kInfinity);
     case DType::bf16:
@@ -88,7 +147,7 @@ cudaError_t run_cub(const CubCall& call) {
       if (sums) return call.sum<std::int32_t, std::int64_t>(::cuda::std::plus<>{});
       return extreme_of_integers<std::int32_t>(call);
     case DType::u8:
-      if (sums) return call.sum<std::uint8_t, std::uint64_t>(::cuda::std::plus<>{});
+      if (sums) return call.sum_bytes();
       return extreme_of_integers<std::uint8_t>(call);
     default:
       return cudaErrorNotSupported;
@@ -103,8 +162,13 @@ std::string_view supports(const ReduceArgs& args, const DeviceProperties&) {
   if (pattern == Pattern::rows && reduce_plan::geometry(args).reduced > kLongestRow) {
     return "CUB's segmented reduce is asked for rows up to 2^20 elements";
   }
+  if (args.in.numel() > std::numeric_limits<int>::max()) return "CUB is asked for up to 2^31 - 1 elements";
+  if (args.op == ReduceOp::argmax)
+    return args.in.dtype == DType::f32 && pattern == Pattern::all
+               ? ""
+               : "CUB is asked for argmax of all elements of f32 only";
   if (args.op != ReduceOp::sum && args.op != ReduceOp::min && args.op != ReduceOp::max) {
-    return "CUB is asked for sum, min and max only";
+    return "CUB is asked for sum, min, max and argmax only";
   }
   if (pattern == Pattern::rows && args.op != ReduceOp::sum) return "CUB is asked for sums of rows only";
   const DType in = args.in.dtype;
@@ -134,8 +198,16 @@ Status launch_cub(const Call<ReduceArgs>& call) {
 
 }  // namespace
 
-void register_reduce_peers_cub(Registry& registry) {
-  registry.add(describe_peer<ReduceArgs>("reduce", "cub",
+#if defined(ROOFTILE_NEWEST_CUB)
+#define ROOFTILE_REGISTER_CUB register_reduce_peers_cub_newest
+constexpr const char* kPeer = "cub_newest";
+#else
+#define ROOFTILE_REGISTER_CUB register_reduce_peers_cub
+constexpr const char* kPeer = "cub";
+#endif
+
+void ROOFTILE_REGISTER_CUB(Registry& registry) {
+  registry.add(describe_peer<ReduceArgs>("reduce", kPeer,
                                          "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
                                              std::to_string(CUB_MINOR_VERSION) + "." +
                                              std::to_string(CUB_SUBMINOR_VERSION),

@@ -25,10 +25,6 @@ Status backward(const Call<lab::test::BackwardArgs>& call, BackwardBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const BackwardArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 const OperatorDescriptor& backward_operator() {
   static const OperatorDescriptor op = describe<BackwardArgs>(
       {.name = "backward",
@@ -38,7 +34,7 @@ const OperatorDescriptor& backward_operator() {
        .source = "a test",
        .slots = {in("x", &BackwardArgs::x, {.dtypes = {DType::f32}, .dense = true}),
                  out("dx", &BackwardArgs::dx, {.dtype_of = "x", .shape_of = "x", .dense = true})},
-       .choose = choose,
+       .choose = choose_right<BackwardArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(BackwardArgs, backward, BackwardBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(BackwardArgs, backward, BackwardBug::not_normalised, "not_normalised"),
                  ROOFTILE_KIND_RUNGS(BackwardArgs, backward, BackwardBug::wrong_sign, "wrong_sign")}});

@@ -29,10 +29,6 @@ Status dropout(const Call<lab::test::DropoutArgs>& call, DropoutBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const DropoutArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 const OperatorDescriptor& dropout_operator() {
   static const OperatorDescriptor op = describe<DropoutArgs>(
       {.name = "dropout",
@@ -45,7 +41,7 @@ const OperatorDescriptor& dropout_operator() {
                  out("y", &DropoutArgs::y, {.dtype_of = "x", .shape_of = "x", .dense = true})},
        .params = {param("p", &DropoutArgs::p,
                         {.doc = "the share that is forgotten", .minimum = 0, .maximum = 0.9})},
-       .choose = choose,
+       .choose = choose_right<DropoutArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(DropoutArgs, dropout, DropoutBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(DropoutArgs, dropout, DropoutBug::depends_on_grid, "depends_on_grid"),
                  ROOFTILE_KIND_RUNGS(DropoutArgs, dropout, DropoutBug::frozen, "frozen"),

@@ -110,6 +110,11 @@ ROOFTILE_DECLARE_KIND(quantise, QuantiseArgs, QuantiseBug)
 
 namespace rooftile::lab::test {
 
+template <class Args>
+std::string_view choose_right(const Args&, const DeviceProperties& device) {
+  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
+}
+
 // An operator, its cases, and what must be found of each rung that is wrong: "overwrites" -> "table".
 struct Kind {
   const OperatorDescriptor* op = nullptr;

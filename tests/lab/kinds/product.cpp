@@ -38,10 +38,6 @@ Status product(const Call<lab::test::ProductArgs>& call, ProductBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const ProductArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 Status product_spec(const ProductArgs& args, TensorSpec& spec) {
   spec = {DType::f32, Extents{args.a.shape[0], args.b.shape[1]}};
   return {};
@@ -59,7 +55,7 @@ const OperatorDescriptor& product_operator() {
                  in("b", &ProductArgs::b,
                     {.dtypes = {DType::f32}, .min_rank = 2, .max_rank = 2, .dense = true}),
                  out("c", &ProductArgs::c, product_spec, {.dtypes = {DType::f32}, .dense = true})},
-       .choose = choose,
+       .choose = choose_right<ProductArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(ProductArgs, product, ProductBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(ProductArgs, product, ProductBug::forgets_last, "forgets_last"),
                  ROOFTILE_KIND_RUNGS(ProductArgs, product, ProductBug::one_wrong_tile, "one_wrong_tile"),

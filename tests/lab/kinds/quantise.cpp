@@ -26,10 +26,6 @@ Status quantise(const Call<lab::test::QuantiseArgs>& call, QuantiseBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const QuantiseArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 Status one_scale(const QuantiseArgs&, TensorSpec& spec) {
   spec = {DType::f32, Extents{1}};
   return {};
@@ -49,7 +45,7 @@ const OperatorDescriptor& quantise_operator() {
        .slots = {in("x", &QuantiseArgs::x, {.dtypes = {DType::f32}, .dense = true}),
                  out("scale", &QuantiseArgs::scale, one_scale, {.dtypes = {DType::f32}, .dense = true}),
                  out("q", &QuantiseArgs::q, bytes_of_x, {.dtypes = {DType::i8}, .dense = true})},
-       .choose = choose,
+       .choose = choose_right<QuantiseArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(QuantiseArgs, quantise, QuantiseBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(QuantiseArgs, quantise, QuantiseBug::other_scale, "other_scale"),
                  ROOFTILE_KIND_RUNGS(QuantiseArgs, quantise, QuantiseBug::too_coarse, "too_coarse")}});

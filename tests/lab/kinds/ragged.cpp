@@ -27,10 +27,6 @@ Status ragged(const Call<lab::test::RaggedArgs>& call, RaggedBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const RaggedArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 Status one_for_each_row(const RaggedArgs& args, TensorSpec& spec) {
   spec = {DType::f32, Extents{args.offsets.numel() - 1}};
   return {};
@@ -47,7 +43,7 @@ const OperatorDescriptor& ragged_operator() {
                  in("offsets", &RaggedArgs::offsets, {.dtypes = {DType::i32}, .dense = true}),
                  in("scale", &RaggedArgs::scale, {.dtypes = {DType::f32}, .dense = true, .optional = true}),
                  out("y", &RaggedArgs::y, one_for_each_row, {.dtypes = {DType::f32}})},
-       .choose = choose,
+       .choose = choose_right<RaggedArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(RaggedArgs, ragged, RaggedBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(RaggedArgs, ragged, RaggedBug::leaves_empty, "leaves_empty"),
                  ROOFTILE_KIND_RUNGS(RaggedArgs, ragged, RaggedBug::forgets_last, "forgets_last"),

@@ -24,10 +24,6 @@ Status select(const Call<lab::test::SelectArgs>& call, SelectBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const SelectArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 Status one_element(const SelectArgs&, TensorSpec& spec) {
   spec = {DType::i64, Extents{1}};
   return {};
@@ -44,7 +40,7 @@ const OperatorDescriptor& select_operator() {
                  out("y", &SelectArgs::y, {.dtype_of = "x", .shape_of = "x", .dense = true}),
                  out("count", &SelectArgs::count, one_element, {.dtypes = {DType::i64}, .dense = true})},
        .params = {param("limit", &SelectArgs::limit, {.doc = "of the elements that are chosen"})},
-       .choose = choose,
+       .choose = choose_right<SelectArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::drops_last, "drops_last"),
                  ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::counts_twice, "counts_twice"),

@@ -35,10 +35,6 @@ Status sort(const Call<lab::test::SortArgs>& call, SortBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const SortArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 const OperatorDescriptor& sort_operator() {
   static const OperatorDescriptor op = describe<SortArgs>(
       {.name = "sort",
@@ -52,7 +48,7 @@ const OperatorDescriptor& sort_operator() {
                      {.dtype_of = "keys", .shape_of = "keys", .dense = true}),
                  out("sorted_values", &SortArgs::sorted_values,
                      {.dtype_of = "values", .shape_of = "keys", .dense = true})},
-       .choose = choose,
+       .choose = choose_right<SortArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(SortArgs, sort, SortBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(SortArgs, sort, SortBug::unstable, "unstable"),
                  ROOFTILE_KIND_RUNGS(SortArgs, sort, SortBug::forgets_values, "forgets_values"),

@@ -36,10 +36,6 @@ Status top(const Call<lab::test::TopArgs>& call, TopBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const TopArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 Status values_spec(const TopArgs& args, TensorSpec& spec) {
   spec = {args.x.dtype, Extents{args.x.shape[0], args.k}};
   return {};
@@ -60,7 +56,7 @@ const OperatorDescriptor& top_operator() {
                  out("y", &TopArgs::y, values_spec, {.dtypes = {DType::f32}, .dense = true}),
                  out("index", &TopArgs::index, index_spec, {.dtypes = {DType::i64}, .dense = true})},
        .params = {param("k", &TopArgs::k, {.doc = "how many of each row", .minimum = 1, .maximum = 100})},
-       .choose = choose,
+       .choose = choose_right<TopArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(TopArgs, top, TopBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(TopArgs, top, TopBug::takes_twice, "takes_twice"),
                  ROOFTILE_KIND_RUNGS(TopArgs, top, TopBug::wrong_index, "wrong_index")}});

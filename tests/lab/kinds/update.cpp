@@ -34,10 +34,6 @@ Status update(const Call<lab::test::UpdateArgs>& call, UpdateBug bug) {
 namespace rooftile::lab::test {
 namespace {
 
-std::string_view choose(const UpdateArgs&, const DeviceProperties& device) {
-  return device.device.kind == DeviceKind::cpu ? "right_cpu" : "right_gpu";
-}
-
 const OperatorDescriptor& update_operator() {
   static const OperatorDescriptor op = describe<UpdateArgs>(
       {.name = "update",
@@ -49,7 +45,7 @@ const OperatorDescriptor& update_operator() {
                  in("index", &UpdateArgs::index, {.dtypes = {DType::i32}, .dense = true}),
                  in("value", &UpdateArgs::value,
                     {.dtypes = {DType::f32}, .shape_of = "index", .dense = true})},
-       .choose = choose,
+       .choose = choose_right<UpdateArgs>,
        .rungs = {ROOFTILE_KIND_RUNGS(UpdateArgs, update, UpdateBug::none, "right"),
                  ROOFTILE_KIND_RUNGS(UpdateArgs, update, UpdateBug::overwrites, "overwrites"),
                  ROOFTILE_KIND_RUNGS(UpdateArgs, update, UpdateBug::clamps, "clamps"),
