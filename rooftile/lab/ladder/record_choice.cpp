@@ -1,6 +1,7 @@
 #include "rooftile/lab/ladder/record_choice.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -105,6 +106,19 @@ OperatorRecords choose_records(const std::vector<Record>& records, std::string_v
       *at = &record;
     }
   }
+  const auto is_outdone = [&result](const Record* record) {
+    return is_headline(*record) &&
+           std::any_of(result.shown.begin(), result.shown.end(), [record](const Record* other) {
+             return other != record && is_headline(*other) && other->gpu == record->gpu &&
+                    other->machine == record->machine && other->the_case == record->the_case &&
+                    std::pair(flattery(*other), other) < std::pair(flattery(*record), record);
+           });
+  };
+  std::vector<const Record*> outdone;
+  std::copy_if(result.shown.begin(), result.shown.end(), std::back_inserter(outdone), is_outdone);
+  std::erase_if(result.shown, [&outdone](const Record* record) {
+    return std::find(outdone.begin(), outdone.end(), record) != outdone.end();
+  });
   const RecordCase& usual = result.default_case;
   const auto is_unusual = [&usual](const Record& record) {
     return record.the_case.dtype != usual.dtype || record.the_case.params != usual.params;

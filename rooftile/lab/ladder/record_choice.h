@@ -12,14 +12,15 @@ namespace rooftile::lab {
 struct OperatorRecords {
   std::string name;
   RecordCase default_case;
-  // One per machine, case and mode: by machine; cases of the default dtype and parameters first; by size.
+  // One per machine, case and mode, and of the modes that bars are read in only the one in which the chosen rung looks
+  // worst: of two honest figures the less flattering one is published. By machine; cases of the default dtype and
+  // parameters first; by size.
   std::vector<const Record*> shown{};
   const Record* climb = nullptr;  // the default case where it is recorded; null: no record at all
 };
 
 // Points into `records`. Of two records of one machine, case and mode the one with fewer stale rows counts,
-// then the later path. Where the default case has several modes that bars are read in, the climb is the one
-// in which the chosen rung looks worst: of two honest figures the less flattering one is published.
+// then the later path.
 [[nodiscard]] OperatorRecords choose_records(const std::vector<Record>& records, std::string_view name,
                                              RecordCase default_case);
 

@@ -168,7 +168,8 @@ std::string case_line(const OperatorRecords& of, std::size_t i, const Columns& c
 }
 
 std::string matrix_legend(const OperatorRecords& of, const Columns& columns) {
-  std::string text = "The rung is the one that the library chooses.";
+  std::string text =
+      "The rung is the one that the library chooses; of the cold modes the one in which it looks worse is shown.";
   const std::string usual = params_text(of.default_case);
   if (!usual.empty()) text += fmt::format(" Parameters are named where they are not {}.", usual);
   if (columns.faster)

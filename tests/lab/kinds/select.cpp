@@ -29,6 +29,17 @@ Status one_element(const SelectArgs&, TensorSpec& spec) {
   return {};
 }
 
+// Which element comes first is a matter of which thread does.
+std::vector<Rung<SelectArgs>> rungs() {
+  std::vector<Rung<SelectArgs>> all = {
+      ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::none, "right"),
+      ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::drops_last, "drops_last"),
+      ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::counts_twice, "counts_twice"),
+      ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::takes_equal, "takes_equal")};
+  for (Rung<SelectArgs>& rung : all) rung.determinism = Determinism::not_guaranteed;
+  return all;
+}
+
 const OperatorDescriptor& select_operator() {
   static const OperatorDescriptor op = describe<SelectArgs>(
       {.name = "select",
@@ -41,10 +52,7 @@ const OperatorDescriptor& select_operator() {
                  out("count", &SelectArgs::count, one_element, {.dtypes = {DType::i64}, .dense = true})},
        .params = {param("limit", &SelectArgs::limit, {.doc = "of the elements that are chosen"})},
        .choose = choose_right<SelectArgs>,
-       .rungs = {ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::none, "right"),
-                 ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::drops_last, "drops_last"),
-                 ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::counts_twice, "counts_twice"),
-                 ROOFTILE_KIND_RUNGS(SelectArgs, select, SelectBug::takes_equal, "takes_equal")}});
+       .rungs = rungs()});
   return op;
 }
 
