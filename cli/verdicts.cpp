@@ -18,6 +18,7 @@ struct VerdictsCommand {
   std::string device;
   std::string mode;
   int runs = 200;
+  double difference = 0.03;
   double budget_s = 1.0;
   std::string json;
 };
@@ -42,7 +43,10 @@ Result<lab::VerdictTrial> measure(Session& session, const VerdictsCommand& call)
   if (!(call.budget_s > 0.0 && call.budget_s <= 3600.0)) {
     return invalid_argument("--budget must be above 0 and at most 3600 seconds");
   }
+  if (!(call.difference > 0.0 && call.difference <= 100.0))
+    return invalid_argument("--difference is a share of the largest extent, above 0 and at most 100");
   options.runs = call.runs;
+  options.difference = call.difference;
   options.timing.budget_s = call.budget_s;
   lab::Progress progress;
   options.on_run = [&progress](int done, int total) {
@@ -85,16 +89,19 @@ int run(Session& session, const VerdictsCommand& call) {
 
 void add_verdicts(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
-      "verdicts", "how far verdicts can be trusted here: a rung against itself, and against 3 % more work");
+      "verdicts", "how far verdicts can be trusted here: a rung against its twin, and against 3 % more work");
   auto call = std::make_shared<VerdictsCommand>();
   command->add_option("OP", call->op, "an operator of `rooftile list` (default reduce)");
   add_case_options(*command, call->the_case);
   command->add_option("--rung", call->rung, "default: the one that the library chooses")->type_name("RUNG");
   command->add_option("--device", call->device, "cuda:N or cpu; default: the GPU, or cpu")
       ->type_name("DEVICE");
-  command->add_option("--mode", call->mode, "stream-cold (default), stream-hot, graph-cold or graph-hot")
-      ->type_name("MODE");
+  command->add_option("--mode", call->mode, "as of `rooftile ladder`")->type_name("MODE");
   command->add_option("--runs", call->runs, "comparisons of each kind (default 200)")->type_name("COUNT");
+  command
+      ->add_option("--difference", call->difference,
+                   "by which the other case of A/B is larger (default 0.03)")
+      ->type_name("SHARE");
   command->add_option("--budget", call->budget_s, "the most seconds for one comparison (default 1)")
       ->type_name("SECONDS");
   command->add_option("--json", call->json, "write JSON to a file; - writes JSON alone to stdout")

@@ -25,6 +25,7 @@ class Mismatches {
   void add(std::int64_t index, const std::string& what) {
     if (count_++ == 0) first_ = fmt::format("element {}: {}", index, what);
   }
+  [[nodiscard]] bool none() const { return count_ == 0; }
   [[nodiscard]] std::string text(std::int64_t numel) const {
     return count_ <= 1 ? first_ : fmt::format("{}; {} of {} elements differ", first_, count_, numel);
   }
@@ -66,6 +67,8 @@ Comparison compare_bits(const HostTensor& out, const Expected& expected) {
   for (std::int64_t i = 0; i < exact.numel(); ++i) {
     const std::int64_t at = place_of(expected, i);
     if (element_bits(out, at) == element_bits(exact, i)) continue;
+    result.nan_bits_alone =
+        (mismatches.none() || result.nan_bits_alone) && std::isnan(out.at(at)) && std::isnan(exact.at(i));
     mismatches.add(at,
                    fmt::format("got {}, expected exactly {}", element_text(out, at), element_text(exact, i)));
     if (const double error = std::abs(out.at(at) - exact.at(i)); std::isfinite(error))

@@ -11,6 +11,8 @@ namespace rooftile {
 
 struct Comparison {
   std::string mismatch;  // empty: every element passes; else index, got, expected, tolerance, how many
+  bool nan_bits_alone =
+      false;             // of what was only moved: every mismatch is a NaN with other bits than the right one
   double max_error = 0;  // the largest finite |out - exact|
 };
 

@@ -74,6 +74,9 @@ Judge element_by_element(std::vector<std::string> names, std::vector<Expected> e
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const Comparison comparison = compare(outputs[i], (*shared)[i]);
       judgement.max_error = std::max(judgement.max_error, comparison.max_error);
+      if (!comparison.mismatch.empty())
+        judgement.nan_bits_alone =
+            (judgement.mismatch.empty() || judgement.nan_bits_alone) && comparison.nan_bits_alone;
       if (!comparison.mismatch.empty() && judgement.mismatch.empty())
         judgement.mismatch =
             fmt::format("{} {}", i < names.size() ? names[i] : "output", comparison.mismatch);

@@ -115,8 +115,10 @@ struct Expected {
 // What is to be said of a call's results.
 struct Judgement {
   std::string mismatch{};  // empty: they are right
-  double max_error = 0;    // the largest finite |out - exact|, where there is such a thing
-  std::string sampled{};   // "4096 of 16777216 elements": not all were looked at
+  bool nan_bits_alone =
+      false;              // the mismatch is one of NaNs with other bits than they must have, and no other
+  double max_error = 0;   // the largest finite |out - exact|, where there is such a thing
+  std::string sampled{};  // "4096 of 16777216 elements": not all were looked at
   // Of each output how many elements, from the first on, are results: the others may hold anything. None: all are.
   std::vector<std::int64_t> results{};
 };

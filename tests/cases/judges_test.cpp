@@ -43,6 +43,9 @@ TEST(Judges, MovedFloatsAreComparedBitForBit) {
   const auto payload = std::bit_cast<float>(std::bit_cast<std::uint32_t>(kNan) | 1u);
   EXPECT_NE(found(judge, tensors(tensor_of<float>({0.0f, payload, 1.0f}))).find("y element 1"),
             std::string::npos);
+  EXPECT_TRUE(judge(tensors(tensor_of<float>({0.0f, payload, 1.0f}))).nan_bits_alone);
+  EXPECT_FALSE(judge(tensors(tensor_of<float>({-0.0f, payload, 1.0f}))).nan_bits_alone);
+  EXPECT_FALSE(judge(tensors(tensor_of<float>({0.0f, payload, 2.0f}))).nan_bits_alone);
   EXPECT_NE(found(judge, tensors(tensor_of<double>({0.0, 0.0, 1.0}))), "") << "another dtype";
   EXPECT_NE(found(judge, tensors(tensor_of<float>({0.0f, kNan}))), "") << "another size";
 }

@@ -9,7 +9,7 @@
 
 namespace rooftile::lab {
 
-inline constexpr int kTimingVersion = 2;
-inline constexpr std::string_view kTimingSources = "3d73721bbe16";
+inline constexpr int kTimingVersion = 3;
+inline constexpr std::string_view kTimingSources = "295b4ed8d20b";
 
 }  // namespace rooftile::lab
