@@ -47,8 +47,10 @@ std::int64_t first_wrong_draw(const HostTensor& tensor, Fill fill, std::uint64_t
       std::array<T, kSize> drawn{};
       draw_group(drawn.data(), count, group, fill, key, tensor_index);
       for (std::int64_t j = 0; j < kSize && group * kSize + j < count; ++j) {
-        if (std::memcmp(&drawn[static_cast<std::size_t>(j)], elements + group * kSize + j, sizeof(T)) != 0)
-          return group * kSize + j;
+        // Bits are meant: NaNs and signs of zeros, too.
+        const void* const wanted = &drawn[static_cast<std::size_t>(j)];
+        const void* const got = elements + group * kSize + j;
+        if (std::memcmp(wanted, got, sizeof(T)) != 0) return group * kSize + j;
       }
     }
     return -1;

@@ -192,14 +192,15 @@ Judge sorted_pairs(SortedPairs sort) {
     }
     if (!sort.stable) std::sort(got.begin(), got.end(), by_all);
     for (std::size_t i = 0; i < got.size(); ++i) {
-      if (got[i].key != (*wanted)[i].key)
+      if (got[i].key != (*wanted)[i].key) {
         return wrong(fmt::format(
-            "the keys are no permutation of the input's: the first that is missing or too many has "
-            "place {}",
+            "the keys are no permutation of the input's: the first that is missing or too many has place {}",
             i));
-      if (got[i].value != (*wanted)[i].value)
-        return wrong(fmt::format("{} {}: {}", "value", i,
+      }
+      if (got[i].value != (*wanted)[i].value) {
+        return wrong(fmt::format("value {} is {}", i,
                                  sort.stable ? "not the one that a stable sort has there" : "not the key's"));
+      }
     }
     return Judgement{};
   };
@@ -211,10 +212,12 @@ Judge top_k(TopK top) {
     const std::int64_t n = in.shape()[in.shape().rank() - 1];
     const std::int64_t rows = n == 0 ? 0 : in.numel() / n;
     const std::int64_t k = std::min(top.k, n);
-    if (outputs[0].dtype() != in.dtype() || outputs[0].numel() != rows * k || outputs[1].numel() != rows * k)
+    if (outputs[0].dtype() != in.dtype() || outputs[0].numel() != rows * k ||
+        outputs[1].numel() != rows * k) {
       return wrong(fmt::format("the values are {}{}, the indices {}: {} of each row are wanted",
                                to_string(outputs[0].dtype()), outputs[0].shape().to_string(),
                                outputs[1].shape().to_string(), k));
+    }
     std::vector<std::uint64_t> order(static_cast<std::size_t>(n));
     std::vector<bool> taken(static_cast<std::size_t>(n));
     for (std::int64_t row = 0; row < rows; ++row) {

@@ -187,7 +187,8 @@ TEST(Fill, LogUniformHasAsManyInEachPowerOfTwo) {
     const double magnitude = std::abs(x.at(i));
     ASSERT_GE(magnitude, 0x1p-8);
     ASSERT_LE(magnitude, 0x1p8);
-    ++counts[static_cast<std::size_t>(std::min(std::ilogb(magnitude), 7) + 8)];
+    const int power = std::min(std::ilogb(magnitude), 7) + 8;
+    ++counts[static_cast<std::size_t>(power)];
   }
   for (const int count : counts) EXPECT_NEAR(count, 2000, 250);
   std::set<int> powers;

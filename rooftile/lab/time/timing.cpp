@@ -298,7 +298,7 @@ Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceP
     const int count = std::min(rounds_at_once(series), look - round);
     std::vector<std::size_t> orders;
     for (int i = 0; i < count; ++i) {
-      shuffle(order, static_cast<std::uint64_t>(round + i), options.order_seed);
+      shuffle(order, static_cast<std::uint64_t>(round) + static_cast<std::uint64_t>(i), options.order_seed);
       orders.insert(orders.end(), order.begin(), order.end());
     }
     ROOFTILE_TRY_ASSIGN(const std::vector<double> times_us, watch.run(orders));

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "295b4ed8d20b";
+inline constexpr std::string_view kTimingSources = "80836bee3403";
 
 }  // namespace rooftile::lab
