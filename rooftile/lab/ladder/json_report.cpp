@@ -267,6 +267,7 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
                        {"rows", rows},
                        {"sm_clock_mhz", sm_clock_json(result.sm_clock)},
                        {"conditions", conditions_json(result.conditions)},
+                       {"judging_s", rounded(result.judging_s)},
                        {"notes", result.notes}});
   }
   const Device device = report.results.empty() ? kCpu : report.results.front().device;

@@ -14,8 +14,6 @@
 namespace rooftile::lab {
 namespace {
 
-constexpr double kSlowJudging = 1.0;  // seconds
-
 void step(const LadderOptions& options, std::string_view text) {
   if (options.on_step) options.on_step(text);
 }
@@ -142,8 +140,7 @@ Result<std::vector<LadderResult>> climb(const Registry& registry, const Operator
     if (device.kind == DeviceKind::sim) watch_entry(entry, problem);
   }
   if (!sampled.empty()) result.notes.push_back(fmt::format("verified by a sample: {}", sampled));
-  if (host.judging_s() > kSlowJudging)
-    result.notes.push_back(fmt::format("judging took {:.1f} s of the host", host.judging_s()));
+  result.judging_s = host.judging_s();
 
   std::vector<LadderResult> results;
   if (device.kind == DeviceKind::sim) {

@@ -75,6 +75,7 @@ struct LadderResult {
   std::vector<LadderRow> rows;
   std::optional<SmClock> sm_clock;          // on cuda
   std::optional<GpuConditions> conditions;  // on cuda, while it was measured
+  double judging_s = 0;                     // of the host: inputs, reference, comparisons
   std::vector<std::string> notes;           // what a reader must know about these numbers
 };
 

@@ -182,6 +182,9 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
     }
   }
   notes.insert(notes.end(), result.notes.begin(), result.notes.end());
+  constexpr double kSlowJudging = 1.0;  // seconds
+  if (result.judging_s > kSlowJudging)
+    notes.push_back(fmt::format("judging took {:.1f} s of the host", result.judging_s));
   for (const std::string& note : notes) {
     for (const std::string& line : wrap(note, width)) text += paint(line, Colour::dim, colour) + "\n";
   }

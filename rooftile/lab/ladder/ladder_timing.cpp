@@ -111,6 +111,9 @@ void note_clock(StreamRef stream, const Result<double>& before, LadderResult& re
   }
 }
 
+// Within a factor of two.
+bool is_about(double bytes, double cache) { return bytes > 0.5 * cache && bytes < 2.0 * cache; }
+
 void note_conditions(const GpuConditions& seen, LadderResult& result) {
   result.conditions = seen;
   if (!seen.unknown.empty())
@@ -219,6 +222,10 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   if (monitor) note_conditions(monitor->finish(), result);
 
   const double bytes = result.read_bytes + result.write_bytes;
+  if (!is_cold(timing.mode) && is_about(bytes, static_cast<double>(problem.properties().last_level_cache)))
+    result.notes.push_back(
+        "data of about the last-level cache's size: how much of it stays there depends on where it lies, and times by "
+        "up to 4 %");
   for (LadderEntry& entry : entries) {
     if (!entry.timed) continue;
     const TimeSeries& own = series[entry.series];

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "80836bee3403";
+inline constexpr std::string_view kTimingSources = "972f5d2cbfa8";
 
 }  // namespace rooftile::lab
