@@ -22,8 +22,8 @@ struct VerdictTrialOptions {
   Device device;
   int runs = 200;
   double difference = 0.03;  // by which b's largest extent is larger
-  int neighbours = 4;        // other rungs, at most, that take turns with those that are compared
-  TimingOptions timing = {.budget_s = 1.0};
+  int neighbours = 2;        // other rungs, at most, that take turns with those that are compared
+  TimingOptions timing = {.max_rounds = 960, .budget_s = 1.0};
   std::uint64_t seed = 1;
   std::function<void(int done, int total)> on_run;
 };

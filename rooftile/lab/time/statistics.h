@@ -43,6 +43,8 @@ inline constexpr double kSameMargin = 0.01;
 // And on a GPU those below so many microseconds: launches of 5 to 8 us on twin buffers differ by up to 0.2 us, always in
 // the same direction (H200, `rooftile verdicts`).
 inline constexpr double kPlacementUs = 0.3;
+// On a host those below 2 %: where the pages of a buffer lie decides which sets of a cache they share.
+inline constexpr double kHostMargin = 0.02;
 
 // From the interval of the ratio peer time / our time (above 1: we are faster) of n rounds. `margin`
 // is the smallest difference that is called one: larger than 1 % where the clock is coarse.

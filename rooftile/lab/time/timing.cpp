@@ -324,9 +324,10 @@ SeriesComparison compare_series(const TimeSeries& own, const TimeSeries& other, 
   SeriesComparison comparison;
   if (own.samples_us.empty() || own.samples_us.size() != other.samples_us.size()) return comparison;
   comparison.ratio = ratio_of_medians(own.samples_us, other.samples_us, seed);
-  const double unsure_us = kind == DeviceKind::cuda ? kPlacementUs : event_step_us(kind);
-  comparison.verdict = judge(comparison.ratio, static_cast<int>(own.samples_us.size()),
-                             std::max(kSameMargin, unsure_us / quantile(own.samples_us, 0.5)));
+  const double margin = kind == DeviceKind::cuda
+                            ? std::max(kSameMargin, kPlacementUs / quantile(own.samples_us, 0.5))
+                            : kHostMargin;
+  comparison.verdict = judge(comparison.ratio, static_cast<int>(own.samples_us.size()), margin);
   return comparison;
 }
 

@@ -33,10 +33,6 @@ enum class TimeMode { stream_cold, stream_cold_clean, stream_hot, graph_cold, gr
 [[nodiscard]] constexpr bool is_cold(TimeMode mode) {
   return mode == TimeMode::stream_cold || mode == TimeMode::stream_cold_clean || mode == TimeMode::graph_cold;
 }
-// The step in which a device's event times advance; 0 where it is far below any launch.
-[[nodiscard]] constexpr double event_step_us(DeviceKind kind) {
-  return kind == DeviceKind::cuda ? 0.032 : 0.0;  // as observed on an H200; the contract promises 0.5
-}
 [[nodiscard]] constexpr bool uses_graph(TimeMode mode) {
   return mode == TimeMode::graph_cold || mode == TimeMode::graph_hot;
 }

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "972f5d2cbfa8";
+inline constexpr std::string_view kTimingSources = "d8839a0301a3";
 
 }  // namespace rooftile::lab
