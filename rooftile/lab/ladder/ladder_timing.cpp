@@ -222,10 +222,11 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   if (monitor) note_conditions(monitor->finish(), result);
 
   const double bytes = result.read_bytes + result.write_bytes;
-  if (!is_cold(timing.mode) && is_about(bytes, static_cast<double>(problem.properties().last_level_cache)))
+  if (!is_cold(timing.mode) && is_about(bytes, static_cast<double>(problem.properties().last_level_cache))) {
     result.notes.push_back(
         "data of about the last-level cache's size: how much of it stays there depends on where it lies, and times by "
         "up to 4 %");
+  }
   for (LadderEntry& entry : entries) {
     if (!entry.timed) continue;
     const TimeSeries& own = series[entry.series];

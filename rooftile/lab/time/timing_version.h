@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "d8839a0301a3";
+inline constexpr std::string_view kTimingSources = "94a414ce7bd9";
 
 }  // namespace rooftile::lab
