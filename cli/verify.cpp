@@ -96,9 +96,7 @@ void print_report(const lab::VerifyReport& checks) {
   }
   for (const lab::CheckResult& slow : checks.slow)
     fmt::print("judging {} took {:.1f} s of the host\n", slow.id, slow.judging_s);
-  if (checks.sampled > 0)
-    fmt::print("{} checks looked at a sample of the elements, and at all of them by random products\n",
-               checks.sampled);
+  if (checks.sampled > 0) fmt::print("{} checks looked at a sample of the elements\n", checks.sampled);
   for (const auto& [reason, count] : reasons) fmt::print("skipped {}: {}\n", count, reason);
   std::vector<std::string> devices;
   for (const Device device : checks.devices) devices.push_back(to_string(device));

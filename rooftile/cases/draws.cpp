@@ -71,6 +71,10 @@ using Before = std::span<const HostTensor>;
 
 }  // namespace
 
+std::uint64_t draw_seed(std::uint64_t case_seed, std::size_t input) {
+  return case_seed + (static_cast<std::uint64_t>(input) + 1) * 0x9E3779B97F4A7C15u;
+}
+
 Draw drawn_by(Fill fill) { return {.name = std::string(to_string(fill)), .fixed = fill, .fill = {}}; }
 
 Draw drawn_indices(std::int64_t low, std::int64_t high, int outside_every) {
@@ -78,23 +82,34 @@ Draw drawn_indices(std::int64_t low, std::int64_t high, int outside_every) {
   if (outside_every > 0) name += ", one in " + std::to_string(outside_every) + " outside";
   return {.name = name, .fixed = {}, .fill = [=](HostTensor& tensor, std::uint64_t seed, Before) -> Status {
             if (is_float(tensor.dtype())) return invalid_argument("indices are integers");
+            if (low >= high && tensor.numel() > 0)
+              return invalid_argument("there is no index to draw: the range is empty");
             Words words(seed);
             const auto [least, largest] = integer_range(tensor.dtype());
-            const std::int64_t outside[] = {low - 1, high, least, largest};
+            std::vector<std::int64_t> outside;
+            for (const std::int64_t index : {low - 1, high, least, largest}) {
+              // As the dtype holds them: -1 is no unsigned number.
+              const bool is_there = least < 0 || index >= 0 || (index == largest && least == 0);
+              if (is_there && (index < low || index >= high)) outside.push_back(index);
+            }
             for (std::int64_t i = 0; i < tensor.numel(); ++i) {
               const std::uint64_t which = words.next();
               const bool out = outside_every > 0 && which % static_cast<std::uint64_t>(outside_every) == 0;
-              set_integer(
-                  tensor, i,
-                  out ? outside[which >> 32 & 3u] : low + words.below(std::max<std::int64_t>(high - low, 1)));
+              set_integer(tensor, i,
+                          out ? outside[(which >> 32) % outside.size()] : low + words.below(high - low));
             }
             return {};
           }};
 }
 
 Draw drawn_permutation() {
-  return {.name = "permutation", .fixed = {}, .fill = [](HostTensor& tensor, std::uint64_t seed, Before) {
+  return {.name = "permutation",
+          .fixed = {},
+          .fill = [](HostTensor& tensor, std::uint64_t seed, Before) -> Status {
             Words words(seed);
+            if (!is_float(tensor.dtype()) && size_of(tensor.dtype()) < 8 &&
+                tensor.numel() - 1 > integer_range(tensor.dtype()).second)
+              return invalid_argument("the dtype has fewer numbers than the permutation");
             return set_all(tensor, permutation(tensor.numel(), words));
           }};
 }
@@ -121,13 +136,13 @@ Draw drawn_cumulative_lengths(std::int64_t total) {
             Words words(seed);
             std::vector<std::int64_t> cuts(static_cast<std::size_t>(tensor.numel()));
             for (std::int64_t& cut : cuts) cut = words.below(total + 1);
-            // An empty one in the middle for certain.
-            if (cuts.size() > 3) cuts[cuts.size() / 2] = cuts[cuts.size() / 2 - 1];
             std::sort(cuts.begin(), cuts.end());
             if (!cuts.empty()) {
               cuts.back() = total;
               cuts.front() = 0;
             }
+            // An empty one in the middle for certain.
+            if (cuts.size() > 3) cuts[cuts.size() / 2] = cuts[cuts.size() / 2 - 1];
             return set_all(tensor, cuts);
           }};
 }

@@ -19,11 +19,17 @@ namespace {
 
 Judgement wrong(std::string what) { return {.mismatch = std::move(what)}; }
 
+// Judges read as many outputs as they judge: fewer are a mistake of the operator's cases.
+std::string too_few(std::span<const HostTensor> outputs, std::size_t wanted) {
+  return outputs.size() >= wanted ? "" : fmt::format("{} outputs, the judge has {}", outputs.size(), wanted);
+}
+
 // +1 or -1.
 std::vector<double> random_signs(std::int64_t count, std::uint64_t seed, std::uint64_t which) {
+  constexpr std::uint64_t kStream = 0x7369676e'7369676e;  // not the words of the fills
   std::vector<double> signs(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < signs.size(); ++i) {
-    const PhiloxCounter words = philox4x32_10(philox_counter(i, which), philox_key(seed));
+    const PhiloxCounter words = philox4x32_10(philox_counter(i, which), philox_key(seed ^ kStream));
     signs[i] = (words.x & 1u) != 0 ? 1.0 : -1.0;
   }
   return signs;
@@ -94,10 +100,17 @@ Judge all_of(std::vector<Judge> judges) {
       Judgement one = judge(outputs);
       all.max_error = std::max(all.max_error, one.max_error);
       if (all.sampled.empty()) all.sampled = std::move(one.sampled);
-      if (!one.mismatch.empty()) {
-        all.mismatch = std::move(one.mismatch);
-        return all;
+      for (std::size_t i = 0; i < one.results.size(); ++i) {
+        if (i == all.results.size())
+          all.results.push_back(one.results[i]);
+        else
+          all.results[i] = std::min(all.results[i], one.results[i]);
       }
+      if (one.mismatch.empty()) continue;
+      // The first that is more than NaNs of other bits is told.
+      const bool is_first = all.mismatch.empty();
+      if (is_first || (all.nan_bits_alone && !one.nan_bits_alone)) all.mismatch = std::move(one.mismatch);
+      all.nan_bits_alone = (is_first || all.nan_bits_alone) && one.nan_bits_alone;
     }
     return all;
   };
@@ -134,7 +147,7 @@ std::vector<std::int64_t> sampled_indices(const SampledMatrix& matrix, std::uint
 }
 
 Judge freivalds(LinearMatrix matrix, std::uint64_t seed) {
-  constexpr std::uint64_t kVectors = 4;
+  constexpr std::uint64_t kVectors = 16;
   constexpr double kDeviations = 6;
   struct Side {
     std::vector<double> r;
@@ -147,12 +160,16 @@ Judge freivalds(LinearMatrix matrix, std::uint64_t seed) {
     sides->push_back(std::move(side));
   }
   return [matrix = std::move(matrix), sides](std::span<const HostTensor> outputs) {
+    if (std::string what = too_few(outputs, matrix.output + 1); !what.empty()) return wrong(what);
     const HostTensor& c = outputs[matrix.output];
     if (c.numel() != matrix.rows * matrix.columns)
       return wrong(fmt::format("{} has {} elements, not {} x {}", matrix.name, c.numel(), matrix.rows,
                                matrix.columns));
     const double allowed = kDeviations * std::sqrt(static_cast<double>(matrix.columns)) * matrix.tolerance;
+    if (!std::isfinite(allowed)) return wrong(matrix.name + ": the tolerance is not finite");
     for (const Side& side : *sides) {
+      if (std::ssize(side.wanted) != matrix.rows)
+        return wrong(matrix.name + ": the reference's product has another length");
       for (std::int64_t row = 0; row < matrix.rows; ++row) {
         double got = 0;
         for (std::int64_t j = 0; j < matrix.columns; ++j)
@@ -178,6 +195,8 @@ Judge sorted_pairs(SortedPairs sort) {
   else
     std::sort(wanted->begin(), wanted->end(), by_all);
   return [sort, wanted, by_all](std::span<const HostTensor> outputs) {
+    if (std::string what = too_few(outputs, sort.values != nullptr ? 2 : 1); !what.empty())
+      return wrong(what);
     const HostTensor* const values = sort.values != nullptr ? &outputs[1] : nullptr;
     if (std::string what = shape_mismatch("the keys", outputs[0], *sort.keys); !what.empty())
       return wrong(what);
@@ -208,6 +227,7 @@ Judge sorted_pairs(SortedPairs sort) {
 
 Judge top_k(TopK top) {
   return [top](std::span<const HostTensor> outputs) {
+    if (std::string what = too_few(outputs, 2); !what.empty()) return wrong(what);
     const HostTensor& in = *top.in;
     const std::int64_t n = in.shape()[in.shape().rank() - 1];
     const std::int64_t rows = n == 0 ? 0 : in.numel() / n;
@@ -246,6 +266,7 @@ Judge top_k(TopK top) {
 Judge selected(Selected selection) {
   auto shared = std::make_shared<const Selected>(std::move(selection));
   return [shared](std::span<const HostTensor> outputs) {
+    if (std::string what = too_few(outputs, 2); !what.empty()) return wrong(what);
     const HostTensor& chosen = shared->chosen;
     const std::int64_t count = chosen.numel();
     if (outputs[1].numel() != 1 || outputs[1].at(0) != static_cast<double>(count))
@@ -292,6 +313,7 @@ CountInterval binomial_interval(std::int64_t trials, double probability, double 
 Judge distributed(Distribution distribution) {
   constexpr double kMiss = 1e-9;
   return [distribution = std::move(distribution)](std::span<const HostTensor> outputs) {
+    if (std::string what = too_few(outputs, distribution.output + 1); !what.empty()) return wrong(what);
     const HostTensor& output = outputs[distribution.output];
     std::vector<std::int64_t> counts(distribution.probabilities.size());
     for (std::int64_t i = 0; i < output.numel(); ++i) {
@@ -333,6 +355,7 @@ Judge gradient(Gradient gradient, std::uint64_t seed) {
   }
   return [gradient = std::move(gradient), directions, n](std::span<const HostTensor> outputs) {
     Judgement judgement;
+    if (std::string what = too_few(outputs, gradient.output + 1); !what.empty()) return wrong(what);
     const HostTensor& got = outputs[gradient.output];
     if (got.numel() != n)
       return wrong(fmt::format("{} has {} elements, x has {}", gradient.name, got.numel(), n));

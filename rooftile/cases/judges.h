@@ -5,7 +5,7 @@
 //     return sorted_pairs({.keys = &inputs[0], .values = &inputs[1], .stable = true});
 //   };
 //
-// All of them: NaN never passes by being incomparable; a tensor of another dtype or size than it must have is a mismatch.
+// All of them: NaN never passes by being incomparable; an output of another size than it must have is a mismatch.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,9 @@ struct SampledMatrix {
 };
 [[nodiscard]] std::vector<std::int64_t> sampled_indices(const SampledMatrix& matrix, std::uint64_t seed);
 
-// Of a matrix C = L(x) that is linear in its right factor: C r against L(r) for four vectors r of random signs
-// (Freivalds 1977). Finds one wrong element of any number where it is off by more than some 6 sqrt(columns) tolerances.
+// Of a matrix C = L(x) that is linear in its right factor: C r against L(r) for 16 vectors r of random signs
+// (Freivalds 1977). Finds one wrong element of any number where it is off by more than some 6 sqrt(columns) tolerances, and
+// two columns that changed places but for one pair in 2^15.
 struct LinearMatrix {
   std::string name;  // of the output
   std::size_t output = 0;
@@ -100,7 +101,7 @@ struct Gradient {
   std::function<double(std::span<const double> x)> loss;
   double step = 1e-4;
   double tolerance = 0;  // of one directional derivative
-  int directions = 8;
+  int directions = 16;
 };
 [[nodiscard]] Judge gradient(Gradient gradient, std::uint64_t seed);
 

@@ -72,7 +72,7 @@ struct Case {
 struct Draw {
   std::string name;           // in words, for records: "indices in [0,50)"
   std::optional<Fill> fixed;  // a fill, whatever the case's is
-  // Else: from the seed, and the tensors of the slots in front.
+  // Else: from a seed of the slot's own (cases/draws.h, draw_seed), and the tensors of the slots in front.
   std::function<Status(HostTensor& tensor, std::uint64_t seed, std::span<const HostTensor> before)> fill;
 };
 

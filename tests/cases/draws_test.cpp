@@ -26,6 +26,15 @@ TEST(Draws, AreTheSameInEveryRunAndOthersForAnotherSeed) {
   }
 }
 
+// Rows and columns of one matrix, two lists to merge: a kernel that takes one for the other must not pass.
+TEST(Draws, OfTwoSlotsOfACaseDiffer) {
+  EXPECT_NE(draw_seed(1, 0), draw_seed(1, 1));
+  EXPECT_NE(draw_seed(1, 0), draw_seed(2, 0));
+  const HostTensor rows = drawn(drawn_indices(0, 1000), DType::i32, {100}, draw_seed(1, 0));
+  const HostTensor columns = drawn(drawn_indices(0, 1000), DType::i32, {100}, draw_seed(1, 1));
+  EXPECT_NE(std::memcmp(rows.data(), columns.data(), rows.bytes()), 0);
+}
+
 TEST(Draws, IndicesStayInTheirRangeUnlessAsked) {
   const HostTensor inside = drawn(drawn_indices(3, 10), DType::i64, {1000});
   std::set<double> seen;
@@ -45,6 +54,12 @@ TEST(Draws, IndicesStayInTheirRangeUnlessAsked) {
   EXPECT_EQ(which, (std::set<double>{-2147483648.0, -1.0, 50.0, 2147483647.0}));
   HostTensor floats = HostTensor::create(DType::f32, {3}).value();
   EXPECT_FALSE(drawn_indices(0, 5).fill(floats, 1, {}).ok());
+  HostTensor none = HostTensor::create(DType::i32, {3}).value();
+  EXPECT_FALSE(drawn_indices(0, 0).fill(none, 1, {}).ok());
+  const HostTensor bytes = drawn(drawn_indices(0, 200, 2), DType::u8, {500});
+  for (std::int64_t i = 0; i < 500; ++i) {
+    ASSERT_TRUE(bytes.at(i) < 200 || bytes.at(i) == 200 || bytes.at(i) == 255);
+  }
 }
 
 TEST(Draws, APermutationHasEveryNumberOnce) {
@@ -53,6 +68,8 @@ TEST(Draws, APermutationHasEveryNumberOnce) {
   for (std::int64_t i = 0; i < 1000; ++i) seen.insert(order.at(i));
   EXPECT_EQ(seen.size(), 1000u);
   EXPECT_EQ(*seen.rbegin(), 999);
+  HostTensor narrow = HostTensor::create(DType::i8, {300}).value();
+  EXPECT_FALSE(drawn_permutation().fill(narrow, 1, {}).ok());
 }
 
 TEST(Draws, SortedOnesRise) {
@@ -71,6 +88,15 @@ TEST(Draws, CumulativeLengthsEndAtTheirTotalAndHaveAnEmptyRow) {
     empty += cuts.at(i - 1) == cuts.at(i) ? 1 : 0;
   }
   EXPECT_GE(empty, 1);
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (const std::int64_t n : {4, 5, 8, 10, 21}) {
+      const HostTensor some = drawn(drawn_cumulative_lengths(100000), DType::i32, {n}, seed);
+      ASSERT_EQ(some.at(n / 2 - 1), some.at(n / 2)) << seed << " " << n;
+      ASSERT_EQ(some.at(0), 0);
+      ASSERT_EQ(some.at(n - 1), 100000);
+      for (std::int64_t i = 1; i < n; ++i) ASSERT_LE(some.at(i - 1), some.at(i));
+    }
+  }
   EXPECT_EQ(drawn(drawn_cumulative_lengths(5), DType::i32, {2}).at(1), 5);
 }
 

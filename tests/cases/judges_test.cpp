@@ -225,6 +225,23 @@ TEST(Judges, AllOfThemMustAgree) {
                               }});
   EXPECT_EQ(found(judge, tensors(tensor_of<float>({1.0f}))), "no");
   EXPECT_NE(found(judge, tensors(tensor_of<float>({2.0f}))).find("y element 0"), std::string::npos);
+  const auto says = [](Judgement judgement) {
+    return Judge([judgement](std::span<const HostTensor>) { return judgement; });
+  };
+  const std::vector<HostTensor> none;
+  const Judgement both = all_of({says({.results = {5, 1}}), says({.results = {3}})})(none);
+  EXPECT_EQ(both.results, (std::vector<std::int64_t>{3, 1}));
+  EXPECT_TRUE(all_of({says({.mismatch = "nan", .nan_bits_alone = true}), says({})})(none).nan_bits_alone);
+  const Judgement worse =
+      all_of({says({.mismatch = "nan", .nan_bits_alone = true}), says({.mismatch = "no"})})(none);
+  EXPECT_FALSE(worse.nan_bits_alone);
+  EXPECT_EQ(worse.mismatch, "no");
+}
+
+TEST(Judges, FewerOutputsThanTheyJudgeAreAMismatch) {
+  const HostTensor in = tensor_of<float>({1, 2}, {1, 2});
+  EXPECT_NE(found(top_k({.in = &in, .k = 1}), tensors(tensor_of<float>({2}, {1, 1}))), "");
+  EXPECT_NE(found(selected({.chosen = tensor_of<float>({2})}), tensors(tensor_of<float>({2}))), "");
 }
 
 }  // namespace

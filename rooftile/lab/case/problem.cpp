@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "rooftile/cases/draws.h"
 #include "rooftile/cases/fill.h"
 #include "rooftile/cases/judges.h"
 #include "rooftile/lab/base/format_bytes.h"
@@ -154,10 +155,14 @@ Result<HostTensor> HostProblem::draw(std::size_t input, std::span<const HostTens
   if (plan.absent) return tensor;
   if (const std::optional<Fill> fill = fill_of(input)) {
     fill_tensor(tensor, *fill, case_.seed, input);
-  } else if (Status status = plan.draw.fill(tensor, case_.seed, before); !status.ok()) {
+  } else if (Status status = plan.draw.fill(tensor, draw_seed(case_.seed, input), before); !status.ok()) {
     return status.with_operator(op_->name);
   }
-  return tensor;
+  if (plan.strides.empty()) return tensor;
+  // Of elements that share a place (a stride of 0) the last one counts, for the reference, too.
+  std::int64_t bad_gap = -1;
+  return elements_of_image(strided_image(tensor, plan.strides, kInputGap), {tensor.dtype(), tensor.shape()},
+                           plan.strides, kInputGap, bad_gap);
 }
 
 Result<const std::vector<HostTensor>*> HostProblem::inputs() {
@@ -196,6 +201,11 @@ Result<Judgement> HostProblem::judge(std::span<const HostTensor> outputs) {
     if (Status status = make_judge(); !status.ok()) return status.with_operator(op_->name);
   }
   Judgement judgement = judge_(outputs);
+  for (std::size_t i = 0; i < judgement.results.size(); ++i) {
+    if (i >= outputs.size() || judgement.results[i] < 0 || judgement.results[i] > outputs[i].numel())
+      return internal_error("the judge says of more results than there are elements")
+          .with_operator(op_->name);
+  }
   judging_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return judgement;
 }
@@ -266,6 +276,8 @@ Status DeviceProblem::add_tensor(const TensorSlot& slot, const TensorSpec& spec,
   }
   if (!is_read(slot) && host_->the_case().in_place && !slot.may_alias.empty())
     tensor.memory_of = slot_named(host_->op(), slot.may_alias);
+  if (tensor.memory_of && *tensor.memory_of < tensors_.size() && tensors_[*tensor.memory_of].absent)
+    tensor.memory_of.reset();
   if (tensor.memory_of && *tensor.memory_of >= tensors_.size())
     return internal_error("a case in place wants the slots of inputs in front of those of outputs");
   const StridedSpan span = absent ? StridedSpan{} : strided_span(tensor.spec, tensor.strides);
@@ -349,11 +361,13 @@ Status DeviceProblem::prepare(int value) {
   return {};
 }
 
-Result<std::function<Status()>> DeviceProblem::make_renewal() const {
+Result<std::function<Status()>> DeviceProblem::make_renewal() {
   struct Saved {
     DeviceMemory copy;
     void* original = nullptr;
   };
+  // What they hold now is what the last launch made of them.
+  ROOFTILE_TRY(fill_inputs(true));
   auto saved = std::make_shared<std::vector<Saved>>();
   for (const DeviceTensor& tensor : tensors_) {
     if (!tensor.overwritten || tensor.buffer.bytes() == 0) continue;

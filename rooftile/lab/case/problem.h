@@ -122,7 +122,7 @@ class DeviceProblem {
   [[nodiscard]] Status prepare(int value);
   // The same for the overwritten inputs alone, quickly: enqueued on the stream, from copies that it owns. Null: there
   // are none.
-  [[nodiscard]] Result<std::function<Status()>> make_renewal() const;
+  [[nodiscard]] Result<std::function<Status()>> make_renewal();
   // Inputs and guards as they were before any launch.
   [[nodiscard]] Status restore();
   // What the slots that are written hold, in slot order. Bytes between strided elements that are not `gap` any more are

@@ -15,9 +15,9 @@ namespace rooftile::lab {
 namespace {
 
 // NaN in every float dtype, -1 or the largest value in integers; then finite rubbish.
-constexpr double kSlowJudging = 1.0;  // seconds, above which they are told
-
 constexpr std::array<int, 2> kPoison = {0xFF, 0x5A};
+
+constexpr double kSlowJudging = 1.0;  // seconds, above which they are told
 
 // What went wrong in a check: not an error of the lab.
 struct Finding {
@@ -84,6 +84,34 @@ bool same_bits(const std::vector<HostTensor>& a, const std::vector<HostTensor>& 
   return true;
 }
 
+std::string written_slot(const OperatorDescriptor& op, std::size_t i) {
+  for (const TensorSlot& slot : op.slots) {
+    if (is_written(slot) && i-- == 0) return slot.name;
+  }
+  return "";
+}
+
+// The first element that nobody wrote: it holds the poison of either run. Empty where there is none. A judge that looks at
+// a sample would not see it.
+std::string unwritten(const OperatorDescriptor& op,
+                      const std::array<std::vector<HostTensor>, kPoison.size()>& outputs,
+                      const std::vector<std::int64_t>& results) {
+  const auto is_poison = [](const HostTensor& tensor, std::int64_t i, int poison) {
+    const std::size_t size = size_of(tensor.dtype());
+    const auto* bytes = static_cast<const std::byte*>(tensor.data()) + static_cast<std::size_t>(i) * size;
+    return std::all_of(bytes, bytes + size,
+                       [poison](std::byte b) { return b == static_cast<std::byte>(poison); });
+  };
+  for (std::size_t output = 0; output < outputs[0].size(); ++output) {
+    const std::int64_t count = output < results.size() ? results[output] : outputs[0][output].numel();
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (is_poison(outputs[0][output], i, kPoison[0]) && is_poison(outputs[1][output], i, kPoison[1]))
+        return fmt::format("{} element {} was not written", written_slot(op, output), i);
+    }
+  }
+  return "";
+}
+
 // Of the results' bits: to see that they are those of another run.
 std::vector<std::uint64_t> digests_of(const std::vector<HostTensor>& outputs,
                                       const std::vector<std::int64_t>& results) {
@@ -107,13 +135,6 @@ std::vector<std::uint64_t> digests_of(const std::vector<HostTensor>& outputs,
     digests.push_back(digest);
   }
   return digests;
-}
-
-std::string written_slot(const OperatorDescriptor& op, std::size_t i) {
-  for (const TensorSlot& slot : op.slots) {
-    if (is_written(slot) && i-- == 0) return slot.name;
-  }
-  return "";
 }
 
 // What one launch left, apart from the outputs themselves. Inputs are looked at after the last launch: what an earlier
@@ -154,6 +175,9 @@ Findings run_check(const Candidate& candidate, DeviceProblem& problem, CheckResu
     // A peer may compute where ours move: it is not asked for the bits of a NaN.
     const bool forgiven = judgement.nan_bits_alone && candidate.kind == CandidateKind::peer;
     if (!judgement.mismatch.empty() && !forgiven) return Finding{judgement.mismatch};
+    if (std::string missing = run > 0 ? unwritten(problem.host().op(), outputs, results) : "";
+        !missing.empty())
+      return Finding{std::move(missing)};
     if (run > 0 && candidate.determinism == Determinism::run_to_run) {
       return Finding{fmt::format("{} differs between two runs, but the rung promises run-to-run determinism",
                                  written_slot(problem.host().op(), differs))};

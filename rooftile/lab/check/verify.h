@@ -35,7 +35,7 @@ struct CheckResult {
   std::string reason;  // what failed, or why it was skipped
   double max_error = 0;
   std::string sampled;                   // "4096 of 16777216 elements": not all were looked at; empty: all
-  double judging_s = 0;                  // what drawing, the reference and comparing took on the host
+  double judging_s = 0;                  // what the reference and comparing took on the host
   std::vector<std::uint64_t> digests{};  // of the outputs' results, as they were found to be right
   std::vector<std::int64_t> results{};   // how many elements those are (Judgement::results)
   bool spoiled = false;  // the problem could not be restored: whoever comes next cannot be judged

@@ -105,6 +105,10 @@ Result<LadderResult> climb_in_mode(const std::vector<LadderEntry>& verified, Dev
 Result<std::vector<LadderResult>> climb(const Registry& registry, const OperatorDescriptor& op,
                                         const OperatorCases& cases, const Case& c, Device device,
                                         const LadderOptions& options) {
+  // Before anything is measured: one mode that this device does not have would cost the others' results.
+  for (const TimeMode mode : options.modes) {
+    if (device.kind != DeviceKind::sim) ROOFTILE_TRY(check_mode(mode, device));
+  }
   ROOFTILE_TRY_ASSIGN(HostProblem host, HostProblem::create(op, cases, c));
   LadderResult result;
   result.device = device;

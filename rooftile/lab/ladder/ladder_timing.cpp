@@ -206,12 +206,17 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
 
   const bool has_sm_clock = kind == DeviceKind::cuda;
   const Result<double> clock_before = has_sm_clock ? clock_now(stream) : Result<double>(0.0);
+  std::optional<GpuMonitor> monitor;
+  if (kind == DeviceKind::cuda) monitor.emplace(stream.device);
   TimingOptions timing = options.timing;
   timing.mode = result.mode;
   const std::uint64_t seed = result.the_case.seed;
+  // What the GPU does between the last round and the end is not the measurement.
+  timing.on_timed = [&] {
+    if (monitor) note_conditions(monitor->finish(), result);
+    if (has_sm_clock) note_clock(stream, clock_before, result);
+  };
   std::string caveat;
-  std::optional<GpuMonitor> monitor;
-  if (kind == DeviceKind::cuda) monitor.emplace(stream.device);
   ROOFTILE_TRY_ASSIGN(
       const std::vector<TimeSeries> series,
       time_interleaved(
@@ -219,7 +224,6 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
           [&](std::span<const TimeSeries> so_far) { return all_decided(entries, so_far, kind, seed); },
           &caveat));
   if (!caveat.empty()) result.notes.push_back(caveat);
-  if (monitor) note_conditions(monitor->finish(), result);
 
   const double bytes = result.read_bytes + result.write_bytes;
   if (!is_cold(timing.mode) && is_about(bytes, static_cast<double>(problem.properties().last_level_cache))) {
@@ -239,7 +243,6 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     }
   }
   compare_with_peer(entries, series, kind, seed);
-  if (has_sm_clock) note_clock(stream, clock_before, result);
   if (bound.ok()) add_bound(entries, *bound, std::span(series).subspan(first_bound), timing.mode, result);
   return {};
 }

@@ -56,6 +56,12 @@ Status prepare(const OperatorDescriptor& op, const OperatorCases& cases, const C
     return Status::error(StatusCode::check_failed,
                          fmt::format("{} is not timed: it failed its check: {}", check.id, check.reason));
   }
+  ROOFTILE_TRY_ASSIGN(const std::function<Status()> renew, side.problem.make_renewal());
+  if (renew) {
+    return invalid_argument(
+               "verdicts are tried on calls that overwrite no input: no inout slots, and not in place")
+        .with_operator(op.name);
+  }
   ROOFTILE_TRY_ASSIGN(side.scratch, side.problem.make_scratch(side.candidate.plan.workspace));
   return {};
 }

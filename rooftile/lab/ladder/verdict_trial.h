@@ -56,7 +56,7 @@ struct VerdictTrial {
   [[nodiscard]] std::string finding() const;
 };
 
-// Verifies the rung on both cases, then measures: A/A and A/B comparisons take turns.
+// Verifies the rung on both cases, then measures: A/A and A/B share their rounds. Not for calls that overwrite an input.
 [[nodiscard]] Result<VerdictTrial> try_verdicts(const Registry& registry, const OperatorDescriptor& op,
                                                 const VerdictTrialOptions& options);
 

@@ -75,6 +75,7 @@ struct GpuMonitor::Watch {
   GpuConditions found;
   unsigned long long reasons = 0;
   double power_sum_w = 0;
+  int power_samples = 0;
   bool ended = false;
   std::mutex mutex;
   std::condition_variable wakes;
@@ -84,12 +85,13 @@ struct GpuMonitor::Watch {
     const Nvml& nvml = the_nvml();
     unsigned value = 0;
     if (nvml.clock(device, kSmClock, &value) == kOk) {
-      found.lowest_sm_mhz = found.samples == 0 ? value : std::min<double>(found.lowest_sm_mhz, value);
+      found.lowest_sm_mhz = found.lowest_sm_mhz == 0 ? value : std::min<double>(found.lowest_sm_mhz, value);
       found.highest_sm_mhz = std::max<double>(found.highest_sm_mhz, value);
     }
     if (nvml.clock(device, kMemoryClock, &value) == kOk) found.memory_mhz = value;
     if (nvml.power(device, &value) == kOk) {
       power_sum_w += value * 1e-3;
+      ++power_samples;
       found.highest_power_w = std::max(found.highest_power_w, value * 1e-3);
     }
     if (nvml.temperature(device, kGpuSensor, &value) == kOk)
@@ -138,7 +140,7 @@ GpuConditions GpuMonitor::finish() {
     }
     watch_->wakes.notify_all();
     watch_->thread.join();
-    if (watch_->found.samples > 0) watch_->found.mean_power_w = watch_->power_sum_w / watch_->found.samples;
+    if (watch_->power_samples > 0) watch_->found.mean_power_w = watch_->power_sum_w / watch_->power_samples;
     watch_->found.slowed_by = slowing_reasons(watch_->reasons);
   }
   return watch_->found;

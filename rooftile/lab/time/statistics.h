@@ -47,7 +47,7 @@ inline constexpr double kPlacementUs = 0.3;
 inline constexpr double kHostMargin = 0.02;
 
 // From the interval of the ratio peer time / our time (above 1: we are faster) of n rounds. `margin`
-// is the smallest difference that is called one: larger than 1 % where the clock is coarse.
+// is the smallest difference that is called one: larger than 1 % where placement decides more.
 //   faster, slower  the interval excludes 1 and the median differs from it by more than the margin
 //   same            the median lies within the margin of 1 and the interval within 3 % (or the margin)
 //   insufficient    anything else, and fewer than 10 pairs

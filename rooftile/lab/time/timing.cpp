@@ -45,7 +45,8 @@ constexpr double kPaddedUs = 500.0;
 constexpr unsigned kGraphsPerLaunch = 4;
 
 constexpr double kAtOnceUs = 20000.0;  // so that the budget is looked at often enough
-constexpr int kMostRoundsAtOnce = 16;
+constexpr double kMostRoundsAtOnce = 16;
+constexpr double kMostHeldLaunches = 64;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -137,12 +138,17 @@ Status CacheFlush::run(StreamRef stream) const {
   return {};
 }
 
+Status check_mode(TimeMode mode, Device device) {
+  if (uses_graph(mode) && device.kind != DeviceKind::cuda) {
+    return invalid_argument(fmt::format("{} needs a GPU, {} has no graphs: choose stream-cold or stream-hot",
+                                        to_string(mode), to_string(device)));
+  }
+  return {};
+}
+
 Result<Stopwatch> Stopwatch::create(StreamRef stream, const DeviceProperties& device,
                                     const std::vector<TimedLaunch>& launches, TimeMode mode) {
-  if (uses_graph(mode) && stream.device.kind != DeviceKind::cuda) {
-    return invalid_argument(fmt::format("{} needs a GPU, {} has no graphs: choose stream-cold or stream-hot",
-                                        to_string(mode), to_string(stream.device)));
-  }
+  ROOFTILE_TRY(check_mode(mode, stream.device));
   Stopwatch watch;
   watch.stream_ = stream;
   watch.mode_ = mode;
@@ -265,13 +271,15 @@ std::string Stopwatch::caveat() const {
 namespace {
 
 // As many rounds as fit into a short while, between two waits for the device; one where nothing is known yet.
-int rounds_at_once(std::span<const TimeSeries> series) {
+int rounds_at_once(std::span<const TimeSeries> series, TimeMode mode) {
   double round_us = 0;
   for (const TimeSeries& one : series) {
     if (!one.samples_us.empty()) round_us += one.samples_us.back();
   }
-  return round_us > 0 ? static_cast<int>(std::clamp(kAtOnceUs / round_us, 1.0, double{kMostRoundsAtOnce}))
-                      : 1;
+  // In hot modes the GPU is held back until all of them are enqueued: its queue is not endless.
+  const auto launches = static_cast<double>(std::max<std::size_t>(series.size(), 1));
+  const double most = is_cold(mode) ? kMostRoundsAtOnce : std::max(kMostHeldLaunches / launches, 1.0);
+  return round_us > 0 ? static_cast<int>(std::clamp(kAtOnceUs / round_us, 1.0, most)) : 1;
 }
 
 }  // namespace
@@ -287,7 +295,7 @@ Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceP
   std::iota(order.begin(), order.end(), std::size_t{0});
 
   int round = 0;
-  int look = std::min(options.first_look, options.max_rounds);
+  int look = std::max(std::min(options.first_look, options.max_rounds), 1);
   while (true) {
     const double spent = seconds_since(start);
     // Half of the budget beyond itself is the most that a slow ladder may take to reach min_rounds.
@@ -295,7 +303,7 @@ Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceP
         (round >= 3 && spent >= 1.5 * options.budget_s))
       break;
     if (options.on_round) options.on_round(round, options.max_rounds);
-    const int count = std::min(rounds_at_once(series), look - round);
+    const int count = std::min(rounds_at_once(series, options.mode), look - round);
     std::vector<std::size_t> orders;
     for (int i = 0; i < count; ++i) {
       shuffle(order, static_cast<std::uint64_t>(round) + static_cast<std::uint64_t>(i), options.order_seed);
@@ -305,11 +313,16 @@ Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceP
     for (std::size_t i = 0; i < orders.size(); ++i) {
       if (watch.status(orders[i]).ok()) series[orders[i]].samples_us.push_back(times_us[i]);
     }
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      series[i].status = watch.status(i);
+      if (!series[i].status.ok()) series[i].samples_us.clear();
+    }
     round += count;
     if (round < look) continue;
     if (look == options.max_rounds || !settled || settled(series)) break;
     look = std::min(2 * look, options.max_rounds);
   }
+  if (options.on_timed) options.on_timed();
   watch.check_all();
   for (std::size_t i = 0; i < series.size(); ++i) {
     series[i].status = watch.status(i);

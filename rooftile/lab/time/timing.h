@@ -37,6 +37,9 @@ enum class TimeMode { stream_cold, stream_cold_clean, stream_hot, graph_cold, gr
   return mode == TimeMode::graph_cold || mode == TimeMode::graph_hot;
 }
 
+// An error where the device cannot be timed in this mode.
+[[nodiscard]] Status check_mode(TimeMode mode, Device device);
+
 // Evicts a device's last-level cache by writing a buffer of twice its size; with `clean` by reading another one then.
 class CacheFlush {
  public:
@@ -115,8 +118,9 @@ struct TimingOptions {
   int first_look = 60;  // rounds after which `settled` is asked, then after twice as many, and so on
   int max_rounds = 240;
   std::uint64_t order_seed = 1;
-  double budget_s = 5.0;  // wall time; a series that it cuts short has fewer than min_rounds
+  double budget_s = 5.0;  // wall time; a series that it cuts short may have fewer than min_rounds
   std::function<void(int round, int rounds)> on_round{};
+  std::function<void()> on_timed{};  // after the last round, before what was timed is checked once more
 };
 
 struct TimeSeries {

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "94a414ce7bd9";
+inline constexpr std::string_view kTimingSources = "646d3a67c5cc";
 
 }  // namespace rooftile::lab

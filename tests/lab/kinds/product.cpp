@@ -80,8 +80,7 @@ Result<CasePlan> plan(const Case& c) {
                   .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
 }
 
-// Sampled where all elements would take 2^30 operations and more: some elements by their definition, all of them by
-// Freivalds.
+// A sample of 4096 elements by their definition, all of them by Freivalds.
 Result<Judge> judge(const Case& c, std::span<const HostTensor> inputs) {
   const std::span<const float> a = inputs[0].as<float>();
   const std::span<const float> b = inputs[1].as<float>();
@@ -151,7 +150,7 @@ Kind product_kind() {
   cases.judge = judge;
   return {&product_operator(),
           std::move(cases),
-          {{"forgets_last", "c element"}, {"one_wrong_tile", "c "}, {"nan_in_corner", "got nan"}}};
+          {{"forgets_last", "c element"}, {"one_wrong_tile", "got 0, expected"}, {"nan_in_corner", "got nan"}}};
 }
 
 }  // namespace rooftile::lab::test
