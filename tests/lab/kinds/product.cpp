@@ -148,9 +148,10 @@ Kind product_kind() {
   };
   cases.plan = plan;
   cases.judge = judge;
-  return {&product_operator(),
-          std::move(cases),
-          {{"forgets_last", "c element"}, {"one_wrong_tile", "got 0, expected"}, {"nan_in_corner", "got nan"}}};
+  return {
+      &product_operator(),
+      std::move(cases),
+      {{"forgets_last", "c element"}, {"one_wrong_tile", "got 0, expected"}, {"nan_in_corner", "got nan"}}};
 }
 
 }  // namespace rooftile::lab::test
