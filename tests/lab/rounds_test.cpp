@@ -84,6 +84,21 @@ TEST(Rounds, ALaunchThatFailsHasNoTimeAndSpoilsNoOther) {
   EXPECT_EQ(compare(series).verdict, Verdict::insufficient);
 }
 
+TEST(Rounds, ALaunchThatFailedIsKnownAtTheNextLook) {
+  int runs = 0;
+  const TimedLaunch fails_later = {.launch = [&runs]() -> Status {
+    if (++runs > 10) return Status::error(StatusCode::device_error, "planted");
+    return {};
+  }};
+  bool known = false;
+  const auto look = [&known](std::span<const TimeSeries> so_far) {
+    known = !so_far[1].status.ok() && so_far[1].samples_us.empty() && so_far[0].status.ok();
+    return true;
+  };
+  EXPECT_TRUE(take_turns({chain(1000), fails_later}, {}, look).ok());
+  EXPECT_TRUE(known);
+}
+
 TEST(Rounds, ABudgetThatIsSpentSaysInsufficient) {
   const std::vector<TimeSeries> series = take_turns({chain(1000), chain(1000)}, {.budget_s = 1e-9}).value();
   EXPECT_LT(series[0].samples_us.size(), 60u);

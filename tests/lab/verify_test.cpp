@@ -41,6 +41,31 @@ TEST(Verify, ARightRungPassesEveryCase) {
   EXPECT_TRUE(report.skipped.empty());
 }
 
+// What a sample does not look at, and no promise of determinism compares, is still seen not to be written.
+TEST(Verify, AnElementThatNobodyWritesFailsWhereASampleIsJudged) {
+  const auto first_alone = [](const Case&, std::span<const HostTensor> inputs) -> Result<Judge> {
+    const double wanted = 2 * inputs[0].at(0);
+    return Judge([wanted](std::span<const HostTensor> outputs) -> Judgement {
+      return {.mismatch = outputs[0].at(0) == wanted ? "" : "y element 0", .sampled = "1 of many"};
+    });
+  };
+  for (const Bug bug : {Bug::none, Bug::skips_tail}) {
+    RungRow rung = test::fake_rung("rung", bug);
+    rung.determinism = Determinism::not_guaranteed;
+    const OperatorDescriptor op = test::make_fake("fake", {rung});
+    OperatorCases cases = test::make_fake_cases("fake");
+    cases.judge = first_alone;
+    Registry registry;
+    registry.add(op);
+    registry.add(std::move(cases));
+    const VerifyReport report = run(registry, single(test::fake_case(1003, DType::f32)));
+    EXPECT_EQ(report.failed, bug == Bug::none ? 0 : 1);
+    EXPECT_EQ(report.sampled, bug == Bug::none ? 1 : 0);
+    for (const CheckResult& failure : report.failures)
+      EXPECT_EQ(failure.reason, "y element 992 was not written");
+  }
+}
+
 class VerifyBug : public testing::TestWithParam<test::BugRow> {};
 
 TEST_P(VerifyBug, TurnsRed) {

@@ -4,9 +4,9 @@
 // workspace are poisoned (0xFF bytes: NaN in every float; another pattern before the second
 // launch, so that an element that nobody writes cannot repeat itself) and the zeroed part is
 // zero. After each: the launch and the stream succeeded, guard bytes around every buffer are
-// intact, the zeroed part is zero again, the inputs are unchanged, the error word is the case's,
-// and the case's judge finds nothing wrong. After both: the two results are bitwise equal where
-// the row promises it. Inputs that a call overwrites (inout slots, cases in place) are drawn
+// intact, the zeroed part is zero again, the error word is the case's, and the case's judge finds
+// nothing wrong. After both: the inputs are unchanged, every result was written, and the two
+// results are bitwise equal where the row promises it. Inputs that a call overwrites (inout slots, cases in place) are drawn
 // anew before each launch.
 #pragma once
 
@@ -42,7 +42,8 @@ struct CheckResult {
   std::string repro;     // a command line that reruns this one check
 };
 
-// Precondition: candidate.unsupported is empty. Leaves the problem's inputs as they were.
+// Precondition: candidate.unsupported is empty. Leaves the problem's inputs as they were, but for those that a launch
+// overwrites.
 [[nodiscard]] CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem);
 
 // After a candidate was timed: outputs poisoned, `run` once more (the timed launch, or its graph) with this scratch, and

@@ -40,7 +40,8 @@ enum class TimeMode { stream_cold, stream_cold_clean, stream_hot, graph_cold, gr
 // An error where the device cannot be timed in this mode.
 [[nodiscard]] Status check_mode(TimeMode mode, Device device);
 
-// Evicts a device's last-level cache by writing a buffer of twice its size; with `clean` by reading another one then.
+// Evicts a device's last-level cache by writing a buffer of twice its size. With `clean` nothing is left to be written
+// back: a GPU reads another buffer then, a host reads in place of writing.
 class CacheFlush {
  public:
   static Result<CacheFlush> create(StreamRef stream, const DeviceProperties& device, bool clean);
@@ -53,7 +54,8 @@ class CacheFlush {
 
  private:
   DeviceMemory buffer_;
-  DeviceMemory read_;  // with `clean`
+  bool clean_ = false;
+  DeviceMemory read_;  // of a GPU, with `clean`
   DeviceMemory sink_;
   std::string caveat_;
 };

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "646d3a67c5cc";
+inline constexpr std::string_view kTimingSources = "3877b71747a7";
 
 }  // namespace rooftile::lab
