@@ -90,7 +90,8 @@ void print_devices(const lab::DeviceReport& found) {
   for (const lab::PeerLibrary& peer : found.peers) {
     fmt::print("peers     {}: {}\n", peer.file, peer.reason.empty() ? "loaded" : peer.reason);
   }
-  if (found.peers.empty()) fmt::print("peers     none: no rooftile_peers_*.so beside the program\n");
+  if (found.peers.empty())
+    fmt::print("peers     none: no rooftile_peers_*.so and no rooftile_host_peers_*.so beside the program\n");
 }
 
 int run(Session& session, const std::string* json, bool remeasure) {

@@ -62,9 +62,9 @@ Result<lab::LadderReport> climb(Session& session, const LadderCommand& call) {
   Result<lab::LadderReport> ladder = lab::run_ladder(session.registry, *op, options);
   if (!ladder.ok()) return ladder;
   for (lab::LadderResult& result : ladder->results) {
-    if (result.device.kind != DeviceKind::cuda) continue;
+    if (result.device.kind == DeviceKind::sim) continue;
     for (const lab::PeerLibrary& library : session.peers()) {
-      if (!library.reason.empty())
+      if (!library.reason.empty() && library.host == (result.device.kind == DeviceKind::cpu))
         result.notes.push_back(fmt::format("no peers of {}: {}", library.file, library.reason));
     }
   }

@@ -86,6 +86,7 @@ Judge element_by_element(std::vector<std::string> names, std::vector<Expected> e
       if (!comparison.mismatch.empty() && judgement.mismatch.empty())
         judgement.mismatch =
             fmt::format("{} {}", i < names.size() ? names[i] : "output", comparison.mismatch);
+      judgement.allowed.push_back(comparison.allowed);
       if (const std::size_t seen = (*shared)[i].indices.size(); seen > 0)
         judgement.sampled = fmt::format("{} of {} elements", seen, outputs[i].numel());
     }
@@ -99,7 +100,10 @@ Judge all_of(std::vector<Judge> judges) {
     for (const Judge& judge : judges) {
       Judgement one = judge(outputs);
       all.max_error = std::max(all.max_error, one.max_error);
-      if (all.sampled.empty()) all.sampled = std::move(one.sampled);
+      if (all.sampled.empty() && !one.sampled.empty()) {
+        all.sampled = std::move(one.sampled);
+        all.allowed = std::move(one.allowed);
+      }
       for (std::size_t i = 0; i < one.results.size(); ++i) {
         if (i == all.results.size())
           all.results.push_back(one.results[i]);

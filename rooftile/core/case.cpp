@@ -60,6 +60,28 @@ std::string_view to_string(Fill fill) {
   return "unknown fill";
 }
 
+std::string_view to_string(FlopUnit unit) {
+  switch (unit) {
+    case FlopUnit::none:
+      return "none";
+    case FlopUnit::fma_f32:
+      return "fma_f32";
+    case FlopUnit::fma_f64:
+      return "fma_f64";
+    case FlopUnit::tensor_bf16:
+      return "tensor_bf16";
+    case FlopUnit::tensor_f16:
+      return "tensor_f16";
+    case FlopUnit::tensor_tf32:
+      return "tensor_tf32";
+    case FlopUnit::tensor_f8e4m3:
+      return "tensor_f8e4m3";
+    case FlopUnit::tensor_f64:
+      return "tensor_f64";
+  }
+  return "none";
+}
+
 Result<Fill> parse_fill(std::string_view text) {
   std::vector<std::string> names;
   std::string list;

@@ -85,12 +85,27 @@ struct InputPlan {
   bool absent = false;  // an optional slot that the call does not have
 };
 
+// What executes a case's operations.
+enum class FlopUnit {
+  none,  // they cost nothing beside the bytes
+  fma_f32,
+  fma_f64,
+  tensor_bf16,
+  tensor_f16,
+  tensor_tf32,
+  tensor_f8e4m3,
+  tensor_f64,
+};
+[[nodiscard]] std::string_view to_string(FlopUnit unit);
+
 // A case as tensors and as work.
 struct CasePlan {
   std::vector<InputPlan> inputs;
   double read_bytes = 0;  // the algorithm's minimum
   double write_bytes = 0;
-  double flops = 0;
+  double flops = 0;  // 2 per multiply-add
+  FlopUnit flops_on =
+      FlopUnit::none;  // the unit whose rate bounds the case where its operations take longest
   std::vector<Extents> output_strides{};  // by `out` slot, in elements; none: row-major without gaps
   std::uint32_t error_word = 0;           // what the kernel has to report (Workspace::error_word)
 };
@@ -121,6 +136,8 @@ struct Judgement {
   std::string sampled{};  // "4096 of 16777216 elements": not all were looked at
   // Of each output how many elements, from the first on, are results: the others may hold anything. None: all are.
   std::vector<std::int64_t> results{};
+  // Of each output how far an element may be off, where only a sample was looked at: 0 where it must be exact.
+  std::vector<double> allowed{};
 };
 // Judges the tensors of the slots that a call has written (`out` and `inout`), in slot order. cases/judges.h has those
 // that many operators need.

@@ -405,7 +405,7 @@ OperatorDescriptor describe(OperatorSpec<Args> spec) {
   return op;
 }
 
-// A peer's row from its typed functions.
+// A peer's row from its typed functions, of one that runs on cuda.
 template <class Args>
 PeerRow describe_peer(std::string operator_name, std::string id, std::string version,
                       LaunchFunction<Args> launch,

@@ -121,14 +121,18 @@ struct RungRow {
   std::string wrong_on_purpose{};
 };
 
-// A vendor's implementation of the same operator: an opponent, never a dispatch target.
+// Somebody else's implementation of the same operator: an opponent, never a dispatch target.
 struct PeerRow {
   std::string operator_name;
   std::string id;       // "cub"
   std::string version;  // "CUB 3.0.1"
   SupportsFn supports{};
   PlanFn plan{};
-  LaunchFn launch{};  // on cuda
+  LaunchFn launch{};
+  DeviceKind device = DeviceKind::cuda;  // where it runs
+  // What comes before the first launch and is not timed, such as a search for the fastest algorithm: runs on the complete
+  // call, and gives what is launched in place of `launch`. Null: nothing.
+  std::function<Result<LaunchFn>(const AnyCall&)> prepare{};
 };
 
 using InferOutputs =

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "rooftile/lab/time/compute_bound.h"
 #include "rooftile/lab/time/stream_bound.h"
 
 namespace rooftile::lab {
@@ -39,7 +40,7 @@ TEST(CeilingCache, RefusesWhatIsNotItsOwn) {
     return other.replace(at, from.size(), to);
   };
   for (const auto& [from, to] :
-       std::vector<std::pair<std::string, std::string>>{{"\"version\": 2", "\"version\": 1"},
+       std::vector<std::pair<std::string, std::string>>{{"\"version\": 3", "\"version\": 2"},
                                                         {"4321.5", "-1.0"},
                                                         {"4321.5", "null"},
                                                         {"4321.5", "0"},  // not measured, and no reason
@@ -65,14 +66,33 @@ TEST(CeilingCache, NamesItsFileByDeviceAndDriver) {
 }
 
 TEST(Ceilings, DatasheetCountsCores) {
-  EXPECT_NEAR(datasheet_fma_tflops(90, 132, 1980), 66.9, 0.1);  // H200 SXM
-  EXPECT_NEAR(datasheet_fma_tflops(80, 108, 1410), 19.5, 0.1);  // A100
-  EXPECT_EQ(datasheet_fma_tflops(37, 13, 875), 0.0);
-  EXPECT_NEAR(datasheet_tensor_tflops(90, 132, TensorInput::bf16), 989.4, 0.1);
-  EXPECT_NEAR(datasheet_tensor_tflops(90, 132, TensorInput::f8e4m3), 1978.8, 0.1);
-  EXPECT_NEAR(datasheet_tensor_tflops(80, 108, TensorInput::tf32), 156.0, 0.1);
-  EXPECT_EQ(datasheet_tensor_tflops(80, 108, TensorInput::f8e4m3), 0.0);
-  EXPECT_EQ(datasheet_tensor_tflops(75, 40, TensorInput::bf16), 0.0);
+  EXPECT_NEAR(datasheet_fma_tflops(90, 132, 1980, Arithmetic::fma_f32), 66.9, 0.1);  // H200 SXM
+  EXPECT_NEAR(datasheet_fma_tflops(90, 132, 1980, Arithmetic::fma_f64), 33.5, 0.1);
+  EXPECT_NEAR(datasheet_fma_tflops(80, 108, 1410, Arithmetic::fma_f32), 19.5, 0.1);  // A100
+  EXPECT_EQ(datasheet_fma_tflops(37, 13, 875, Arithmetic::fma_f32), 0.0);
+  EXPECT_NEAR(datasheet_tensor_tflops(90, 132, Arithmetic::wgmma_bf16), 989.4, 0.1);
+  EXPECT_NEAR(datasheet_tensor_tflops(90, 132, Arithmetic::wgmma_f8e4m3), 1978.8, 0.1);
+  EXPECT_NEAR(datasheet_tensor_tflops(80, 108, Arithmetic::wgmma_tf32), 156.0, 0.1);
+  EXPECT_EQ(datasheet_tensor_tflops(80, 108, Arithmetic::wgmma_f8e4m3), 0.0);
+  EXPECT_EQ(datasheet_tensor_tflops(75, 40, Arithmetic::wgmma_bf16), 0.0);
+}
+
+TEST(ComputeBound, IsMeasuredOnGpusAlone) {
+  const DeviceProperties host = *device_properties(kCpu).value();
+  const Status status = ComputeBound::create({kCpu, nullptr}, host, FlopUnit::fma_f32, 1e9).status();
+  EXPECT_EQ(status.code(), StatusCode::unsupported);
+  EXPECT_NE(status.message().find("on GPUs"), std::string::npos) << status.message();
+}
+
+TEST(ComputeBound, OlderGpusHaveOlderInstructions) {
+  DeviceProperties a100 = *device_properties(kCpu).value();
+  a100.device = cuda_device(0);
+  a100.compute_capability = 80;
+  EXPECT_EQ(fastest_arithmetic(FlopUnit::tensor_bf16, a100).value(), Arithmetic::mma_sync_bf16);
+  EXPECT_EQ(fastest_arithmetic(FlopUnit::tensor_tf32, a100).status().code(), StatusCode::unsupported);
+  EXPECT_EQ(fastest_arithmetic(FlopUnit::none, a100).status().code(), StatusCode::unsupported);
+  a100.compute_capability = 90;
+  EXPECT_EQ(fastest_arithmetic(FlopUnit::tensor_bf16, a100).value(), Arithmetic::wgmma_bf16);
 }
 
 TEST(Ceilings, TheSimulatorHasNoTime) { EXPECT_FALSE(measure_ceilings(kSim).ok()); }

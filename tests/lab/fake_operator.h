@@ -137,6 +137,17 @@ inline RungRow fake_rung(std::string id, Bug bug) {
   return row;
 }
 
+inline PeerRow fake_peer(std::string id, Bug bug) {
+  return {
+      .operator_name = "fake",
+      .id = std::move(id),
+      .version = "a peer",
+      .plan = [](ArgsRef,
+                 const DeviceProperties&) { return RungPlan{.workspace = {.bytes = 40, .zeroed_bytes = 4}}; },
+      .launch = fake_launch(bug),
+      .device = DeviceKind::cpu};
+}
+
 inline OperatorDescriptor make_fake(const std::string& name, std::vector<RungRow> rungs) {
   OperatorDescriptor op;
   op.name = name;

@@ -38,11 +38,13 @@ class LadderReportTest : public testing::Test {
     registry_.add(test::make_fake_cases("fake"));
   }
 
-  Result<LadderReport> climb(LadderOptions options = {}) {
+  Result<LadderReport> climb(LadderOptions options = {}) { return climb_of(registry_, std::move(options)); }
+
+  Result<LadderReport> climb_of(const Registry& registry, LadderOptions options = {}) {
     options.devices = {kCpu};
     options.timing.first_look = options.timing.max_rounds = 12;
     options.request.shape = {{"n", "1000003"}};
-    return run_ladder(registry_, op_, options);
+    return run_ladder(registry, op_, options);
   }
 
   OperatorDescriptor op_;
@@ -67,6 +69,26 @@ TEST_F(LadderReportTest, OnlyVerifiedRowsAreTimed) {
   EXPECT_EQ(rows[3].status, RowStatus::not_built);
   EXPECT_EQ(rows[4].kind, "bound");
   EXPECT_TRUE(report->failed());
+}
+
+// Where operations may be the bound and nothing measures them, a note says so.
+TEST_F(LadderReportTest, ABoundThatIsMissingIsANote) {
+  OperatorCases cases = test::make_fake_cases("fake");
+  cases.plan = [plan = cases.plan](const Case& c) -> Result<CasePlan> {
+    ROOFTILE_TRY_ASSIGN(CasePlan result, plan(c));
+    result.flops = 1e9;
+    result.flops_on = FlopUnit::fma_f32;
+    return result;
+  };
+  Registry registry;
+  registry.add(op_);
+  registry.add(std::move(cases));
+  const Result<LadderReport> report = climb_of(registry);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->results[0].rows.back().rung, "streaming_bound");
+  const std::vector<std::string>& notes = report->results[0].notes;
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(),
+                          [](const std::string& note) { return note.starts_with("no compute bound: "); }));
 }
 
 TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaOne) {

@@ -135,6 +135,33 @@ TEST(Rounds, EveryLaunchIsPrepared) {
   }
 }
 
+// A burst's time is that of one of its launches, and what a launch overwrites is renewed once for the burst.
+TEST(Rounds, SustainedTimesAreThoseOfOneLaunchAmongMany) {
+  int launches = 0;
+  int renewals = 0;
+  const TimedLaunch base = chain(20000);
+  const TimedLaunch counted = {.launch =
+                                   [&] {
+                                     ++launches;
+                                     return base.launch();
+                                   },
+                               .prepare =
+                                   [&] {
+                                     ++renewals;
+                                     return Status();
+                                   }};
+  const std::vector<TimeSeries> once = take_turns({chain(20000)}).value();
+  const std::vector<TimeSeries> many =
+      take_turns({counted, chain(20000)}, {.mode = TimeMode::sustained, .first_look = 20, .max_rounds = 20})
+          .value();
+  EXPECT_EQ(many[0].samples_us.size(), 20u);
+  const double alone = quantile(once[0].samples_us, 0.5);
+  EXPECT_GT(quantile(many[1].samples_us, 0.5), 0.2 * alone);
+  EXPECT_LT(quantile(many[1].samples_us, 0.5), 5 * alone);
+  EXPECT_GT(launches, 10 * renewals);
+  EXPECT_GE(renewals, 21);
+}
+
 TEST(Rounds, ALaunchThatIsWrongAfterwardsHasNoTime) {
   int checks = 0;
   const auto check = [&checks](const std::function<Status()>& run) -> Status {

@@ -66,6 +66,59 @@ TEST(Verify, AnElementThatNobodyWritesFailsWhereASampleIsJudged) {
   }
 }
 
+// What a sample does not look at is compared with a peer that does the same.
+TEST(Verify, EveryElementIsComparedWithAPeerWhereASampleIsJudged) {
+  const auto first_alone = [](const Case&, std::span<const HostTensor>) -> Result<Judge> {
+    return Judge(
+        [](std::span<const HostTensor>) -> Judgement { return {.sampled = "1 of many", .allowed = {1e-9}}; });
+  };
+  const OperatorDescriptor op = test::make_fake(
+      "fake", {test::fake_rung("right", Bug::none), test::fake_rung("wrong_lane", Bug::wrong_lane)});
+  OperatorCases cases = test::make_fake_cases("fake");
+  cases.judge = first_alone;
+  Registry registry;
+  registry.add(op);
+  registry.add(std::move(cases));
+  EXPECT_EQ(run(registry, single(test::fake_case(1003, DType::f32))).passed, 2);
+  registry.add(test::fake_peer("peer", Bug::none));
+  const VerifyReport report = run(registry, single(test::fake_case(1003, DType::f32)));
+  EXPECT_EQ(report.passed, 2);
+  ASSERT_EQ(report.failed, 1);
+  EXPECT_EQ(report.failures[0].id.substr(0, 16), "fake/wrong_lane[");
+  EXPECT_NE(report.failures[0].reason.find("y element 501: "), std::string::npos)
+      << report.failures[0].reason;
+  EXPECT_NE(report.failures[0].reason.find("where peer has"), std::string::npos) << report.failures[0].reason;
+}
+
+// A peer's search comes first, is given the whole call, and decides what is launched.
+TEST(Verify, APeerIsPreparedBeforeItIsLaunched) {
+  const Fake fake({test::fake_rung("right", Bug::none)});
+  const auto check_with = [&fake](std::function<Result<LaunchFn>(const AnyCall&)> prepare) {
+    Registry registry;
+    registry.add(fake.op);
+    registry.add(test::make_fake_cases("fake"));
+    PeerRow peer = test::fake_peer("peer", Bug::writes_nothing);
+    peer.prepare = std::move(prepare);
+    registry.add(std::move(peer));
+    return run(registry, single(test::fake_case(1003, DType::f32)));
+  };
+  EXPECT_EQ(check_with(nullptr).failed, 1);
+  int searches = 0;
+  const auto search = [&searches](const AnyCall& call) -> Result<LaunchFn> {
+    ++searches;
+    EXPECT_NE(call.workspace.data, nullptr);
+    return test::fake_launch(Bug::none);
+  };
+  EXPECT_EQ(check_with(search).passed, 2);
+  EXPECT_EQ(searches, 1);
+  const auto refuse = [](const AnyCall&) -> Result<LaunchFn> {
+    return unavailable("no algorithm serves this");
+  };
+  const VerifyReport report = check_with(refuse);
+  ASSERT_EQ(report.failed, 1);
+  EXPECT_NE(report.failures[0].reason.find("no algorithm serves this"), std::string::npos);
+}
+
 class VerifyBug : public testing::TestWithParam<test::BugRow> {};
 
 TEST_P(VerifyBug, TurnsRed) {

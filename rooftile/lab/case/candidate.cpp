@@ -40,6 +40,7 @@ Candidate from_peer(const PeerRow& peer, ArgsRef args, const DeviceProperties& d
   candidate.kind = CandidateKind::peer;
   candidate.determinism = Determinism::not_guaranteed;  // we verify a peer's result, not its promises
   candidate.launch = peer.launch;
+  candidate.prepare = peer.prepare;
   candidate.built = static_cast<bool>(peer.launch);
   if (!candidate.built) {
     candidate.unsupported = "not built";
@@ -78,19 +79,23 @@ std::vector<Candidate> candidates(const OperatorDescriptor& op, const std::vecto
     if (rung.kind == kind_on(device.device.kind) && named(only, rung.id))
       list.push_back(from_rung(rung, args, device));
   }
-  if (device.device.kind == DeviceKind::cuda) {
-    for (const PeerRow* peer : peers) {
-      if (named(only, peer->id)) list.push_back(from_peer(*peer, args, device));
-    }
+  for (const PeerRow* peer : peers) {
+    if (peer->device == device.device.kind && named(only, peer->id))
+      list.push_back(from_peer(*peer, args, device));
   }
   return list;
 }
 
+Result<LaunchFn> prepared_launch(const Candidate& candidate, const AnyCall& call) {
+  if (!candidate.prepare) return candidate.launch;
+  return candidate.prepare(call);
+}
+
 bool has_candidates(const OperatorDescriptor& op, const std::vector<const PeerRow*>& peers,
                     const std::vector<std::string>& only, DeviceKind kind) {
-  const bool has_peer =
-      kind == DeviceKind::cuda &&
-      std::any_of(peers.begin(), peers.end(), [&](const PeerRow* peer) { return named(only, peer->id); });
+  const bool has_peer = std::any_of(peers.begin(), peers.end(), [&](const PeerRow* peer) {
+    return peer->device == kind && named(only, peer->id);
+  });
   return has_peer || std::any_of(op.rungs.begin(), op.rungs.end(), [&](const RungRow& rung) {
            return rung.kind == kind_on(kind) && named(only, rung.id);
          });

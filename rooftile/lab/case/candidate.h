@@ -1,6 +1,7 @@
 // What the lab launches: a rung or a peer, seen alike.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +26,19 @@ struct Candidate {
   std::string unsupported;  // why it does not serve these arguments on this device; empty: it does
   RungPlan plan;
   LaunchFn launch;
+  std::function<Result<LaunchFn>(const AnyCall&)> prepare;  // PeerRow::prepare
   LaunchFn checked;  // on sim: the same with instrumented accesses; empty where it is not built
 };
 
 // The rungs of the device's kind (cpu rungs on cpu, gpu rungs on cuda and sim) whose id is in `only` (empty:
-// all), in the operator's order; then, on cuda, the peers by the same rule.
+// all), in the operator's order; then the peers of that device by the same rule.
 [[nodiscard]] std::vector<Candidate> candidates(const OperatorDescriptor& op,
                                                 const std::vector<const PeerRow*>& peers,
                                                 const std::vector<std::string>& only, ArgsRef args,
                                                 const DeviceProperties& device);
+
+// What a launch of this call is, after the candidate's untimed preparations. The call's tensors are written to.
+[[nodiscard]] Result<LaunchFn> prepared_launch(const Candidate& candidate, const AnyCall& call);
 
 // Whether that list has an entry on such a device.
 [[nodiscard]] bool has_candidates(const OperatorDescriptor& op, const std::vector<const PeerRow*>& peers,

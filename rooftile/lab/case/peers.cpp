@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kHostPrefix = "rooftile_host_peers_";
+constexpr std::string_view kPrefix = "rooftile_peers_";
+
 std::vector<std::string> plugin_paths() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
@@ -21,7 +24,8 @@ std::vector<std::string> plugin_paths() {
   for (fs::directory_iterator it(program.parent_path(), error), end; !error && it != end;
        it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.starts_with("rooftile_peers_") && name.ends_with(".so")) paths.push_back(it->path().string());
+    if ((name.starts_with(kPrefix) || name.starts_with(kHostPrefix)) && name.ends_with(".so"))
+      paths.push_back(it->path().string());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -55,8 +59,9 @@ std::vector<PeerLibrary> load_peers(Registry& registry) {
   const Status gpu = cuda_availability();
   std::vector<PeerLibrary> libraries;
   for (const std::string& path : plugin_paths()) {
-    libraries.push_back(
-        {fs::path(path).filename().string(), gpu.ok() ? load(path, registry) : gpu.sentence()});
+    const std::string name = fs::path(path).filename().string();
+    const bool host = name.starts_with(kHostPrefix);
+    libraries.push_back({name, host, host || gpu.ok() ? load(path, registry) : gpu.sentence()});
   }
   return libraries;
 }

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "rooftile/cases/elements.h"
+#include "rooftile/cases/parallel.h"
 #include "rooftile/sim/config.h"
 
 namespace rooftile::lab {
@@ -60,14 +65,14 @@ Findings check_error_word(const DeviceProblem& problem, const Scratch& scratch) 
   return Finding{fmt::format("the kernel reported error {}, the case has it report {}", error, wanted)};
 }
 
-Status poison_and_launch(const Candidate& candidate, DeviceProblem& problem, const Scratch& scratch,
-                         int poison) {
+Status poison_and_launch(const Candidate& candidate, const LaunchFn& launch, DeviceProblem& problem,
+                         const Scratch& scratch, int poison) {
   ROOFTILE_TRY(problem.prepare(poison));
   ROOFTILE_TRY(scratch.any.poison(problem.stream(), poison));
   ROOFTILE_TRY(scratch.error_word.poison(problem.stream(), 0));
   // As the library does it: a call that writes no element launches nothing.
   if (!writes_nothing(problem.host().op(), problem.args())) {
-    ROOFTILE_TRY(candidate.launch(problem.call(candidate.plan, scratch.workspace())));
+    ROOFTILE_TRY(launch(problem.call(candidate.plan, scratch.workspace())));
   }
   return synchronize(problem.stream());
 }
@@ -150,12 +155,44 @@ Findings check_traces(DeviceProblem& problem, const Scratch& scratch, bool is_la
   return Finding{std::move(modified)};
 }
 
-Findings run_check(const Candidate& candidate, DeviceProblem& problem, CheckResult& result) {
+// Every element against a peer's. Empty, or the first that is too far from it.
+std::string far_from_peer(const OperatorDescriptor& op, const std::vector<HostTensor>& outputs,
+                          const Judgement& judgement, const PeerOutputs& peer) {
+  constexpr std::int64_t kGrain = 1 << 16;
+  for (std::size_t output = 0; output < outputs.size(); ++output) {
+    const HostTensor& ours = outputs[output];
+    const HostTensor& theirs = (*peer.outputs)[output];
+    const double allowed = 2 * (output < judgement.allowed.size() ? judgement.allowed[output] : 0.0);
+    const std::int64_t count = output < judgement.results.size() ? judgement.results[output] : ours.numel();
+    std::atomic<std::int64_t> first = count;
+    in_parallel(count, kGrain, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = from; i < to && i < first; ++i) {
+        if (element_bits(ours, i) == element_bits(theirs, i)) continue;
+        const double a = ours.at(i);
+        const double b = theirs.at(i);
+        if (a == b || std::abs(a - b) <= allowed || (std::isnan(a) && std::isnan(b))) continue;
+        std::int64_t earlier = first;
+        while (i < earlier && !first.compare_exchange_weak(earlier, i)) {
+        }
+      }
+    });
+    if (const std::int64_t at = first; at < count) {
+      return fmt::format("{} element {}: {:.9g}, where {} has {:.9g} and {:.3g} is allowed between them",
+                         written_slot(op, output), at, ours.at(at), peer.peer, theirs.at(at), allowed);
+    }
+  }
+  return "";
+}
+
+Findings run_check(const Candidate& candidate, DeviceProblem& problem, const PeerOutputs* peer,
+                   CheckResult& result) {
   ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
+  ROOFTILE_TRY_ASSIGN(const LaunchFn launch,
+                      prepared_launch(candidate, problem.call(candidate.plan, scratch.workspace())));
   std::array<std::vector<HostTensor>, kPoison.size()> outputs;
   std::vector<std::int64_t> results;  // of the first run
   for (std::size_t run = 0; run < kPoison.size(); ++run) {
-    ROOFTILE_TRY(poison_and_launch(candidate, problem, scratch, kPoison[run]));
+    ROOFTILE_TRY(poison_and_launch(candidate, launch, problem, scratch, kPoison[run]));
     ROOFTILE_TRY_ASSIGN(Finding trace, check_traces(problem, scratch, run + 1 == kPoison.size()));
     if (!trace.text.empty()) return trace;
     std::string outside;
@@ -175,6 +212,11 @@ Findings run_check(const Candidate& candidate, DeviceProblem& problem, CheckResu
     // A peer may compute where ours move: it is not asked for the bits of a NaN.
     const bool forgiven = judgement.nan_bits_alone && candidate.kind == CandidateKind::peer;
     if (!judgement.mismatch.empty() && !forgiven) return Finding{judgement.mismatch};
+    if (!judgement.sampled.empty() && peer != nullptr) {
+      result.sampled += fmt::format(", and all of them against {}", peer->peer);
+      std::string far = far_from_peer(problem.host().op(), outputs[run], judgement, *peer);
+      if (!far.empty()) return Finding{std::move(far)};
+    }
     if (std::string missing = run > 0 ? unwritten(problem.host().op(), outputs, results) : "";
         !missing.empty())
       return Finding{std::move(missing)};
@@ -183,6 +225,8 @@ Findings run_check(const Candidate& candidate, DeviceProblem& problem, CheckResu
                                  written_slot(problem.host().op(), differs))};
     }
   }
+  if (!result.sampled.empty() && candidate.kind == CandidateKind::peer)
+    result.outputs = std::make_shared<const std::vector<HostTensor>>(std::move(outputs[0]));
   return Finding{};
 }
 
@@ -238,11 +282,15 @@ class Verifier {
     if (!host.ok()) return setup_failed(op, c, device, host.status());
     Result<DeviceProblem> problem = DeviceProblem::create(*host, device);
     if (!problem.ok()) return setup_failed(op, c, device, problem.status());
-    for (const Candidate& candidate :
-         candidates(op, registry_.peers(op.name), options_.rungs, problem->args(), problem->properties())) {
+    const std::vector<Candidate> all =
+        candidates(op, registry_.peers(op.name), options_.rungs, problem->args(), problem->properties());
+    std::optional<PeerOutputs> peer;
+    for (const std::size_t i : checking_order(all)) {
+      const Candidate& candidate = all[i];
       if (candidate.unsupported.empty()) {
         report_.candidates.emplace(op.name, candidate.id);
-        CheckResult check = check_candidate(candidate, *problem);
+        CheckResult check = check_candidate(candidate, *problem, peer ? &*peer : nullptr);
+        keep_peer(check, candidate, peer);
         const bool spoiled = check.spoiled;
         add(std::move(check));
         if (spoiled) return {};
@@ -329,7 +377,21 @@ std::string repro_command(const OperatorDescriptor& op, std::string_view candida
   return command;
 }
 
-CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem) {
+std::vector<std::size_t> checking_order(const std::vector<Candidate>& candidates) {
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t i) { return candidates[i].kind == CandidateKind::peer; });
+  return order;
+}
+
+void keep_peer(CheckResult& check, const Candidate& candidate, std::optional<PeerOutputs>& peer) {
+  if (!peer && check.status == CheckStatus::passed && check.outputs != nullptr)
+    peer = PeerOutputs{candidate.id, std::move(check.outputs)};
+  check.outputs.reset();
+}
+
+CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem, const PeerOutputs* peer) {
   const OperatorDescriptor& op = problem.host().op();
   const Case& c = problem.host().the_case();
   CheckResult result;
@@ -337,7 +399,7 @@ CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem) 
   result.device = to_string(problem.properties().device);
   result.repro = repro_command(op, candidate.id, c, problem.properties().device);
   const double judged_before = problem.host().judging_s();
-  const Findings findings = run_check(candidate, problem, result);
+  const Findings findings = run_check(candidate, problem, peer, result);
   result.judging_s = problem.host().judging_s() - judged_before;
   Status restored;
   if (!findings.ok() || !findings->text.empty()) restored = problem.restore();

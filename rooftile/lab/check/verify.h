@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "rooftile/core/host_tensor.h"
 #include "rooftile/core/registry.h"
 #include "rooftile/lab/case/candidate.h"
 #include "rooftile/lab/case/problem.h"
@@ -38,13 +40,27 @@ struct CheckResult {
   double judging_s = 0;                  // what the reference and comparing took on the host
   std::vector<std::uint64_t> digests{};  // of the outputs' results, as they were found to be right
   std::vector<std::int64_t> results{};   // how many elements those are (Judgement::results)
+  std::shared_ptr<const std::vector<HostTensor>> outputs{};  // of a peer that was judged by a sample
   bool spoiled = false;  // the problem could not be restored: whoever comes next cannot be judged
   std::string repro;     // a command line that reruns this one check
 };
 
+// What a peer made of the same inputs. Where a judge looks at a sample, every element must be near the peer's: within
+// twice what the judge allows an element to be off.
+struct PeerOutputs {
+  std::string peer;
+  std::shared_ptr<const std::vector<HostTensor>> outputs;
+};
+
+// In which order to check, so that a peer is there to compare with: peers first.
+[[nodiscard]] std::vector<std::size_t> checking_order(const std::vector<Candidate>& candidates);
+
 // Precondition: candidate.unsupported is empty. Leaves the problem's inputs as they were, but for those that a launch
-// overwrites.
-[[nodiscard]] CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem);
+// overwrites. `peer` may be null.
+[[nodiscard]] CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem,
+                                          const PeerOutputs* peer = nullptr);
+// What `check` leaves for those that come after it.
+void keep_peer(CheckResult& check, const Candidate& candidate, std::optional<PeerOutputs>& peer);
 
 // After a candidate was timed: outputs poisoned, `run` once more (the timed launch, or its graph) with this scratch, and
 // its results have the digests of the check; where they have others they are judged again, and must be right.

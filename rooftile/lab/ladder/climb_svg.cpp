@@ -1,4 +1,4 @@
-// The climb as a drawing: a bar per rung, as long as its share of the streaming bound; the bound and the
+// The climb as a drawing: a bar per rung, as long as its share of the bound; the bound and the
 // best peer are lines across them. Text stands in columns of its own, so that nothing overlaps.
 #include <fmt/format.h>
 
@@ -75,15 +75,15 @@ std::vector<std::string> lines_of(std::string_view text) {
 // What bars and lines show: shares of the bound, or of the fastest where no bound was measured.
 struct Scale {
   double best_us = 0;
-  bool is_bound = false;
+  std::string bound{};  // "streaming bound"; empty: none was measured
   double bars_start = 0;
   double most = 1;
 
   [[nodiscard]] double share(const RecordRow& row) const {
-    return is_bound && row.bound_fraction > 0 ? row.bound_fraction : best_us / row.median_us;
+    return !bound.empty() && row.bound_fraction > 0 ? row.bound_fraction : best_us / row.median_us;
   }
   [[nodiscard]] double x(double share) const { return bars_start + share / most * (kBarsEnd - bars_start); }
-  [[nodiscard]] std::string_view of() const { return is_bound ? "of the streaming bound" : "of the fastest"; }
+  [[nodiscard]] std::string of() const { return bound.empty() ? "of the fastest" : "of the " + bound; }
 };
 
 std::vector<const RecordRow*> bars_of(const Record& record) {
@@ -97,7 +97,7 @@ std::vector<const RecordRow*> bars_of(const Record& record) {
 Scale scale_of(const Record& record, const std::vector<const RecordRow*>& bars) {
   const RecordRow* bound = bound_row(record);
   Scale scale;
-  scale.is_bound = bound != nullptr;
+  if (bound != nullptr) scale.bound = counts_flops(record) ? "compute bound" : "streaming bound";
   scale.best_us = (bound != nullptr ? bound : fastest_row(record))->median_us;
   std::size_t longest = 0;
   for (const RecordRow* row : bars) {
@@ -172,7 +172,7 @@ void draw_lines(Drawing& drawing, const Scale& scale, const Record& record, doub
   };
   drawing.line(bound_x, top, bottom + 18, "lb");
   label(bound_x, peer != nullptr && !peer_is_left, "t",
-        scale.is_bound ? "streaming bound " + time_text(scale.best_us) : "the fastest");
+        scale.bound.empty() ? "the fastest" : fmt::format("{} {}", scale.bound, time_text(scale.best_us)));
   if (peer == nullptr) return;
   drawing.line(peer_x, top, bottom + 18, "lp");
   label(peer_x, peer_is_left, "tp",
@@ -206,7 +206,7 @@ std::string climb_svg(const OperatorRecords& of) {
   }
   drawing.text(scale.bars_start, top - 8, "m", fmt::format("share {}", scale.of()));
   drawing.text(kTimeColumn, top - 8, "m e", "time");
-  drawing.text(kShareColumn, top - 8, "m e", scale.is_bound ? "of bound" : "share");
+  drawing.text(kShareColumn, top - 8, "m e", scale.bound.empty() ? "share" : "of bound");
   for (const double share : {0.25, 0.5, 0.75}) drawing.line(scale.x(share), top, bottom, "g");
   for (std::size_t i = 0; i < bars.size(); ++i) {
     draw_row(drawing, scale, *bars[i], top + kRowHeight * static_cast<double>(i));

@@ -71,6 +71,7 @@ Json case_json(const LadderResult& result) {
   json["read_bytes"] = number(result.read_bytes);
   json["write_bytes"] = number(result.write_bytes);
   json["flops"] = number(result.flops);
+  json["flops_on"] = to_string(result.flops_on);
   return json;
 }
 
@@ -148,8 +149,8 @@ Json row_json(std::string_view operator_name, const LadderRow& row, Device devic
                {"verified", row.verified},
                {"error", row.verified && row.kind != "bound" ? number(row.error) : Json(nullptr)},
                {"time_us", time_json(row.time)},
-               {"gbps", row.time ? rounded(row.gbps) : Json(nullptr)},
-               {"tflops", row.time && row.kind != "bound" ? rounded(row.tflops) : Json(nullptr)},
+               {"gbps", row.gbps > 0 ? rounded(row.gbps) : Json(nullptr)},
+               {"tflops", row.tflops > 0 ? rounded(row.tflops) : Json(nullptr)},
                {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
                {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
                {"ratio_to_peer", ratio_json(row)},

@@ -39,10 +39,11 @@ LadderRow make_row(const Candidate& candidate, const std::string& chosen) {
   return row;
 }
 
-void verify_entry(LadderEntry& entry, DeviceProblem& problem) {
+void verify_entry(LadderEntry& entry, DeviceProblem& problem, std::optional<PeerOutputs>& peer) {
   LadderRow& row = entry.row;
   if (row.status != RowStatus::ok) return;
-  CheckResult& check = entry.check = check_candidate(entry.candidate, problem);
+  CheckResult& check = entry.check = check_candidate(entry.candidate, problem, peer ? &*peer : nullptr);
+  keep_peer(check, entry.candidate, peer);
   row.error = check.max_error;
   row.verified = check.status == CheckStatus::passed;
   row.reason = check.reason;
@@ -116,14 +117,17 @@ Result<std::vector<LadderResult>> climb(const Registry& registry, const Operator
   result.read_bytes = host.plan().read_bytes;
   result.write_bytes = host.plan().write_bytes;
   result.flops = host.plan().flops;
+  result.flops_on = host.plan().flops_on;
   result.inputs = inputs_in_words(host);
   step(options, fmt::format("{} on {}: inputs of {}", op.name, to_string(device), case_id(c)));
   ROOFTILE_TRY_ASSIGN(DeviceProblem problem, DeviceProblem::create(host, device));
   const std::string chosen(op.choose ? op.choose(problem.args(), problem.properties()) : "");
 
   std::vector<LadderEntry> entries;
-  for (Candidate& candidate :
-       candidates(op, registry.peers(op.name), options.rungs, problem.args(), problem.properties())) {
+  std::vector<Candidate> all =
+      candidates(op, registry.peers(op.name), options.rungs, problem.args(), problem.properties());
+  const std::vector<std::size_t> order = checking_order(all);
+  for (Candidate& candidate : all) {
     LadderEntry entry;
     entry.row = make_row(candidate, chosen);
     entry.candidate = std::move(candidate);
@@ -131,14 +135,16 @@ Result<std::vector<LadderResult>> climb(const Registry& registry, const Operator
   }
   std::string sampled;
   bool spoiled = false;
-  for (LadderEntry& entry : entries) {
+  std::optional<PeerOutputs> peer;
+  for (const std::size_t i : order) {
+    LadderEntry& entry = entries[i];
     step(options, fmt::format("{} on {}: verifying {}", op.name, to_string(device), entry.row.rung));
     if (spoiled) {
       entry.row.status = RowStatus::skipped;
       entry.row.reason = "not judged: the rung before it left inputs that could not be restored";
       continue;
     }
-    verify_entry(entry, problem);
+    verify_entry(entry, problem, peer);
     spoiled = entry.check.spoiled;
     if (!entry.check.sampled.empty()) sampled = entry.check.sampled;
     if (device.kind == DeviceKind::sim) watch_entry(entry, problem);

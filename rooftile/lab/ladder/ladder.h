@@ -1,5 +1,5 @@
 // The ladder: every rung and peer of one operator on one case, verified,
-// then measured against each other and against the streaming bound.
+// then measured against each other and against the bound.
 #pragma once
 
 #include <cstdint>
@@ -71,6 +71,7 @@ struct LadderResult {
   double read_bytes = 0;
   double write_bytes = 0;
   double flops = 0;
+  FlopUnit flops_on = FlopUnit::none;
   std::vector<std::string> inputs;  // of each slot that is read, how it was drawn: "index: indices in [0,50)"
   std::vector<LadderRow> rows;
   std::optional<SmClock> sm_clock;          // on cuda

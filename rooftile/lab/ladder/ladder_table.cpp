@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "rooftile/lab/base/format_bytes.h"
 #include "rooftile/lab/base/text_table.h"
 #include "rooftile/lab/case/problem.h"
+#include "rooftile/lab/ladder/ladder_bound.h"
 
 namespace rooftile::lab {
 namespace {
@@ -109,6 +111,12 @@ std::vector<Cell> access_cells(const LadderRow& row, double needed_bytes) {
           {fmt::format("{}", a.shuffles)}};
 }
 
+// Whether operations bound the case, so that their rate is what a reader compares.
+bool counts_flops(const LadderResult& result) {
+  return std::any_of(result.rows.begin(), result.rows.end(),
+                     [](const LadderRow& row) { return row.rung == kComputeBound; });
+}
+
 void add_row(TextTable& table, const LadderResult& result, const LadderRow& row, bool timed, bool has_peer) {
   std::vector<Cell> cells = {{row.chosen ? "*" : ""},
                              {row.other_process ? row.rung + " (other process)" : row.rung,
@@ -122,7 +130,7 @@ void add_row(TextTable& table, const LadderResult& result, const LadderRow& row,
   }
   if (timed) {
     cells.push_back(iqr_cell(row));
-    cells.push_back({row.time ? format_rate(row.gbps) : "-"});
+    cells.push_back({row.time ? format_rate(counts_flops(result) ? row.tflops : row.gbps) : "-"});
     cells.push_back({row.bound_fraction ? fmt::format("{:.1f} %", 100.0 * *row.bound_fraction) : "-"});
   }
   if (has_peer) cells.push_back(ratio_cell(row));
@@ -153,7 +161,7 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
   }
   if (timed) {
     table.add_column("IQR", Align::right);
-    table.add_column("GB/s", Align::right);
+    table.add_column(counts_flops(result) ? "TFLOP/s" : "GB/s", Align::right);
     table.add_column("of bound", Align::right);
   }
   if (has_peer) table.add_column("vs " + peer, Align::right);
@@ -174,10 +182,11 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
   if (timed) {
     for (const LadderRow& row : result.rows) {
       if (!row.time) continue;
-      notes.push_back(
-          fmt::format("{}, median of {} interleaved samples; of bound: share of the streaming rate of the "
-                      "same bytes measured in this run",
-                      to_string(row.time->mode), row.time->summary.n));
+      notes.push_back(fmt::format(
+          "{}, median of {} interleaved samples; of bound: share of the rate {} measured in this run",
+          to_string(row.time->mode), row.time->summary.n,
+          counts_flops(result) ? "of as many operations on the same unit"
+                               : "at which the same bytes stream,"));
       break;
     }
   }

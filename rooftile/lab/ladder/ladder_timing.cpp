@@ -10,38 +10,15 @@
 #include <string>
 #include <utility>
 
+#include "rooftile/lab/ladder/ladder_bound.h"
 #include "rooftile/lab/time/gpu_clock.h"
-#include "rooftile/lab/time/stream_bound.h"
 
 namespace rooftile::lab {
 namespace {
 
-// Faster than the bound by more than this: the bytes of the case are counted wrongly, or the bound is none.
-constexpr double kImpossibleFraction = 1.05;
-// Below this many bytes launching decides and not moving them: a share of the bound says little there.
-constexpr double kLaunchBoundBytes = 2.0 * 1024 * 1024;
 constexpr double kSteadyClock = 0.95;
 constexpr double kFullClock = 0.9;
 constexpr std::uint64_t kBootstrapSeed = 1;  // of whether a median may be quoted
-
-void set_time(LadderRow& row, const TimeSeries& series, TimeMode mode, double bytes, double flops) {
-  row.time = RowTime{summarize(series.samples_us), mode, series.samples_us,
-                     !too_wide(series.samples_us, kBootstrapSeed)};
-  if (!row.time->steady) row.verdict = Verdict::insufficient;
-  const double median_us = row.time->summary.median;
-  if (!(median_us > 0.0)) return;
-  row.gbps = bytes / median_us * 1e-3;
-  row.tflops = flops / median_us * 1e-6;
-}
-
-void set_bound_fraction(LadderRow& row, double bound_us, double bytes) {
-  if (!row.time || !(row.time->summary.median > 0.0)) return;
-  row.bound_fraction = bound_us / row.time->summary.median;
-  if (*row.bound_fraction > kImpossibleFraction && bytes >= kLaunchBoundBytes) {
-    row.reason = fmt::format("counting error: {:.2f} of the fastest that was tried to move these bytes",
-                             *row.bound_fraction);
-  }
-}
 
 // The series of the fastest peer; none where no peer has times.
 std::optional<std::size_t> best_peer(const std::vector<LadderEntry>& entries,
@@ -125,42 +102,17 @@ void note_conditions(const GpuConditions& seen, LadderResult& result) {
   }
 }
 
-// The row of the fastest way to stream the bytes of the case, and every
-// row's share of it. `series` holds the times of bound.accesses().
-void add_bound(std::vector<LadderEntry>& entries, const StreamBound& bound,
-               std::span<const TimeSeries> series, TimeMode mode, LadderResult& result) {
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    if (!series[i].status.ok()) {
-      result.notes.push_back("no streaming bound: " + series[i].status.sentence());
-      return;
-    }
-    if (summarize(series[i].samples_us).median < summarize(series[best].samples_us).median) best = i;
-  }
-  LadderRow row;
-  row.rung = "streaming_bound";
-  row.kind = "bound";
-  row.idea = "The same bytes in the same mix of reads and writes, and nothing else.";
-  if (series.size() > 1) {
-    row.variant = to_string(bound.accesses()[best]);
-    row.reason = fmt::format("{}, the fastest of {} ways to move the same bytes in the same mix", row.variant,
-                             series.size());
-  }
-  row.verified = true;
-  set_time(row, series[best], mode, bound.bytes(), 0.0);
-  const double bytes = result.read_bytes + result.write_bytes;
-  for (LadderEntry& entry : entries) set_bound_fraction(entry.row, row.time->summary.median, bytes);
-  if (bytes < kLaunchBoundBytes) {
-    result.notes.push_back(
-        "launch-bound: so few bytes that launching decides; shares of the bound say little");
-  }
-  row.bound_fraction = 1.0;
-  LadderEntry entry;
-  entry.row = std::move(row);
-  entries.push_back(std::move(entry));
-}
-
 }  // namespace
+
+void set_time(LadderRow& row, const TimeSeries& series, TimeMode mode, double bytes, double flops) {
+  row.time = RowTime{summarize(series.samples_us), mode, series.samples_us,
+                     !too_wide(series.samples_us, kBootstrapSeed)};
+  if (!row.time->steady) row.verdict = Verdict::insufficient;
+  const double median_us = row.time->summary.median;
+  if (!(median_us > 0.0)) return;
+  row.gbps = bytes / median_us * 1e-3;
+  row.tflops = flops / median_us * 1e-6;
+}
 
 Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, const LadderOptions& options,
                     LadderResult& result) {
@@ -177,32 +129,32 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
       continue;
     }
     entry.scratch = std::move(*scratch);
+    Result<LaunchFn> launch =
+        prepared_launch(entry.candidate, problem.call(entry.candidate.plan, entry.scratch.workspace()));
+    if (!launch.ok()) {
+      entry.row.status = RowStatus::failed;
+      entry.row.verified = false;
+      entry.row.reason = launch.status().sentence();
+      continue;
+    }
     entry.timed = true;
     entry.series = launches.size();
-    launches.push_back({.launch =
-                            [&problem, &entry, workspace = entry.scratch.workspace()] {
-                              return entry.candidate.launch(problem.call(entry.candidate.plan, workspace));
-                            },
-                        .prepare = renew,
-                        .check =
-                            [&problem, &entry](const std::function<Status()>& run) {
-                              return check_again(entry.check, problem, entry.scratch, run);
-                            }});
+    launches.push_back(
+        {.launch =
+             [&problem, &entry, launch = std::move(*launch), workspace = entry.scratch.workspace()] {
+               return launch(problem.call(entry.candidate.plan, workspace));
+             },
+         .prepare = renew,
+         .check =
+             [&problem, &entry](const std::function<Status()>& run) {
+               return check_again(entry.check, problem, entry.scratch, run);
+             }});
   }
   if (launches.empty()) return {};
 
   const std::size_t first_bound = launches.size();
-  Result<StreamBound> bound = StreamBound::create(stream, result.read_bytes, result.write_bytes);
-  if (bound.ok()) {
-    for (const StreamAccess access : bound->accesses()) {
-      launches.push_back(
-          {.launch = [&bound, stream, access] { return bound->launch(stream, access); },
-           .check = [&bound,
-                     stream](const std::function<Status()>& run) { return bound->check(stream, run); }});
-    }
-  } else {
-    result.notes.push_back("no streaming bound: " + bound.status().sentence());
-  }
+  const CaseBound bound(stream, problem.properties(), result);
+  for (TimedLaunch& launch : bound.launches()) launches.push_back(std::move(launch));
 
   const bool has_sm_clock = kind == DeviceKind::cuda;
   const Result<double> clock_before = has_sm_clock ? clock_now(stream) : Result<double>(0.0);
@@ -243,7 +195,11 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     }
   }
   compare_with_peer(entries, series, kind, seed);
-  if (bound.ok()) add_bound(entries, *bound, std::span(series).subspan(first_bound), timing.mode, result);
+  std::optional<LadderRow> row = bound.row(std::span(series).subspan(first_bound), result);
+  if (!row) return {};
+  for (LadderEntry& entry : entries) set_bound_fraction(entry.row, *row, bytes);
+  note_launch_bound(*row, result);
+  entries.emplace_back().row = std::move(*row);
   return {};
 }
 

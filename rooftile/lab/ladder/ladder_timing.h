@@ -26,4 +26,7 @@ struct LadderEntry {
 [[nodiscard]] Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem,
                                   const LadderOptions& options, LadderResult& result);
 
+// A row's time from its samples, and its rates.
+void set_time(LadderRow& row, const TimeSeries& series, TimeMode mode, double bytes, double flops);
+
 }  // namespace rooftile::lab

@@ -70,8 +70,8 @@ std::string summary_table(std::span<const OperatorRecords> operators) {
       "| measured on |\n|---|---|---|--:|--:|--:|---|---|\n" +
       lines;
   text +=
-      "\nOf bound: share of the rate at which the same bytes stream in the same run. Above 1 against the "
-      "peer: faster.\nThe least: of all recorded cases with cold caches. "
+      "\nOf bound: share of the rate at which the same bytes stream, or as many operations run where those take "
+      "longer, in the same run. Above 1 against the peer: faster.\nThe least: of all recorded cases with cold caches. "
       "[What figures are worth](docs/measuring.md).";
   if (has_stale)
     text += fmt::format(" {}: recorded from other sources than those that stand here.", kStaleMark);

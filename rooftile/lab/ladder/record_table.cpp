@@ -64,12 +64,15 @@ std::string operator_tables(const OperatorRecords& of) {
         "No record yet: `rooftile ladder {}` on a GPU, kept in `results/`, makes this table.\n", of.name);
   }
   const Record& climb = *of.climb;
+  const bool any_counts_flops = std::any_of(of.shown.begin(), of.shown.end(),
+                                            [](const Record* record) { return counts_flops(*record); });
   std::string text = fmt::format(
       "### The climb\n\n![{}](climb.svg)\n\n{} on {}: {}, {} read, {} written; `{}`, commit {}.\n"
-      "Bold: the rung that the library chooses. Of bound: share of the rate at which the same bytes stream\n"
+      "Bold: the rung that the library chooses. Of bound: share of the rate at which the same bytes stream{}\n"
       "in the same run. Above 1 against the peer: faster than it.{}\n\n",
       climb_sentence(of), cell(case_text(climb.the_case)), cell(climb.machine), climb.mode,
       format_bytes(climb.read_bytes), format_bytes(climb.write_bytes), climb.command, commit_text(climb),
+      any_counts_flops ? ",\nor as many operations run on the same unit where those take longer," : "",
       any_stale(of) ? fmt::format(" {}: measured from other sources than those that stand here.", kStaleMark)
                     : "");
   text += climb_table(climb);

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "rooftile/lab/ladder/ladder_bound.h"
+
 namespace rooftile::lab {
 namespace {
 
@@ -71,9 +73,8 @@ std::string case_text(const RecordCase& c, const RecordCase& usual) {
 }
 
 bool counts_flops(const Record& record) {
-  // Between what memory-bound work does per byte (below 20) and what products of matrices do (hundreds).
-  constexpr double kFlopsPerByte = 64;
-  return record.flops > kFlopsPerByte * (record.read_bytes + record.write_bytes);
+  return std::any_of(record.rows.begin(), record.rows.end(),
+                     [](const RecordRow& row) { return row.rung == kComputeBound && row.timed; });
 }
 
 std::string rate_text(const Record& record, const RecordRow& row) {

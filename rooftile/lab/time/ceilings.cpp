@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "rooftile/core/memory.h"
-#include "rooftile/lab/time/gpu_ceilings.h"
+#include "rooftile/lab/time/arithmetic.h"
 #include "rooftile/lab/time/gpu_clock.h"
+#include "rooftile/lab/time/l2_ceiling.h"
 #include "rooftile/lab/time/statistics.h"
 #include "rooftile/lab/time/stream_bound.h"
 #include "rooftile/lab/time/timing.h"
@@ -19,16 +20,10 @@ namespace {
 
 constexpr double kHostStreamBytes = 256.0 * 1024 * 1024;
 constexpr double kGpuStreamBytes = 1024.0 * 1024 * 1024;
-constexpr int kFmaRounds = 4096;  // about a quarter of a millisecond
+constexpr double kArithmeticFlops = 2e11;  // at least a fifth of a millisecond
 constexpr int kL2Passes = 32;
 constexpr std::size_t kL2Share = 4;  // of the cache: a half that is local to an SM holds it twice
 constexpr std::size_t kSinkBytes = 256;
-constexpr int kMmaSync = 80;  // compute capability from which mma.sync takes bf16
-constexpr int kWgmma = 90;    // the only one with wgmma
-constexpr int kMmaSyncRounds = 4096;
-constexpr int kWgmmaRounds = 4096;  // about two milliseconds
-constexpr std::array<TensorInput, 3> kTensorInputs = {TensorInput::bf16, TensorInput::f8e4m3,
-                                                      TensorInput::tf32};
 
 // The median time of each launch, in microseconds.
 Result<std::vector<double>> median_times(StreamRef stream, const DeviceProperties& device,
@@ -84,119 +79,124 @@ Status measure_streaming(StreamRef stream, const DeviceProperties& device, std::
   return {};
 }
 
-Status measure_compute(StreamRef stream, const DeviceProperties& device, std::vector<Ceiling>& ceilings) {
+Status measure_l2(StreamRef stream, const DeviceProperties& device, std::vector<Ceiling>& ceilings) {
   constexpr std::size_t kVectorBytes = 16;
   const std::size_t bytes = device.last_level_cache / kL2Share / kVectorBytes * kVectorBytes;
   ROOFTILE_TRY_ASSIGN(const DeviceMemory source, DeviceMemory::allocate(stream.device, bytes));
   ROOFTILE_TRY_ASSIGN(const DeviceMemory sink, DeviceMemory::allocate(stream.device, kSinkBytes));
   if (bytes > 0) ROOFTILE_TRY(fill_bytes(stream, source.data(), 0x01, bytes));
-  double flops = 0;
-  const std::vector<TimedLaunch> launches = {
-      {[&] {
-        return l2_ceiling_cuda(stream, device.multiprocessors, source.data(), bytes, kL2Passes, sink.data());
-      }},
-      {[&] {
-        return fma_ceiling_cuda(stream, device.multiprocessors, kFmaRounds, static_cast<float*>(sink.data()),
-                                &flops);
-      }}};
+  const auto launch = [&] {
+    return l2_ceiling_cuda(stream, device.multiprocessors, source.data(), bytes, kL2Passes, sink.data());
+  };
   ROOFTILE_TRY_ASSIGN(const std::vector<double> us,
-                      median_times(stream, device, launches, TimeMode::stream_hot));
+                      median_times(stream, device, {{launch}}, TimeMode::stream_hot));
   const double read = static_cast<double>(bytes) * kL2Passes;
   ceilings.push_back({"l2_read", "GB/s", us[0] > 0.0 ? read / us[0] * 1e-3 : 0.0, read, 0.0,
                       bytes > 0 && us[0] > 0.0 ? "" : "the size of the L2 is not known"});
-  const Result<double> clock = rated_sm_clock_mhz(device.device);
-  ceilings.push_back(
-      {"fma_f32", "TFLOP/s", us[1] > 0.0 ? flops / us[1] * 1e-6 : 0.0, flops,
-       clock.ok() ? datasheet_fma_tflops(device.compute_capability, device.multiprocessors, *clock) : 0.0,
-       us[1] > 0.0 ? "" : "the clock did not advance"});
   return {};
 }
 
-std::string tensor_name(std::string_view instruction, TensorInput input) {
-  return std::string(instruction) + "_" + std::string(to_string(input));
+double datasheet_tflops(Arithmetic arithmetic, const DeviceProperties& device) {
+  if (arithmetic != Arithmetic::fma_f32 && arithmetic != Arithmetic::fma_f64)
+    return datasheet_tensor_tflops(device.compute_capability, device.multiprocessors, arithmetic);
+  const Result<double> clock = rated_sm_clock_mhz(device.device);
+  if (!clock.ok()) return 0.0;
+  return datasheet_fma_tflops(device.compute_capability, device.multiprocessors, *clock, arithmetic);
 }
 
-// wgmma where it exists, and mma.sync beside it: what a
-// kernel gives up that stays with the older instruction.
-Status measure_tensor_cores(StreamRef stream, const DeviceProperties& device,
-                            std::vector<Ceiling>& ceilings) {
-  const int sms = device.multiprocessors;
-  if (device.compute_capability < kMmaSync) {
-    ceilings.push_back({tensor_name("mma_sync", TensorInput::bf16), "TFLOP/s", 0.0, 0.0, 0.0,
-                        "its tensor cores, if it has any, do not take bf16"});
-    return {};
-  }
-  ROOFTILE_TRY_ASSIGN(const DeviceMemory memory, DeviceMemory::allocate(stream.device, kSinkBytes));
-  auto* sink = static_cast<float*>(memory.data());
-  std::vector<TensorInput> inputs = {TensorInput::bf16};
-  std::vector<std::string> names = {tensor_name("mma_sync", TensorInput::bf16)};
-  std::vector<double> flops(1 + kTensorInputs.size());
-  std::vector<TimedLaunch> launches = {
-      {[&] { return mma_sync_ceiling_cuda(stream, sms, kMmaSyncRounds, sink, &flops[0]); }}};
-  if (device.compute_capability == kWgmma) {
-    for (std::size_t i = 0; i < kTensorInputs.size(); ++i) {
-      inputs.push_back(kTensorInputs[i]);
-      names.push_back(tensor_name("wgmma", kTensorInputs[i]));
-      launches.push_back({[&flops, stream, sms, sink, i] {
-        return wgmma_ceiling_cuda(stream, kTensorInputs[i], sms, kWgmmaRounds, sink, &flops[i + 1]);
-      }});
+Status measure_arithmetic(StreamRef stream, const DeviceProperties& device, std::vector<Ceiling>& ceilings) {
+  ROOFTILE_TRY_ASSIGN(const DeviceMemory sink, DeviceMemory::allocate(stream.device, kSinkBytes));
+  for (const Arithmetic arithmetic : kAllArithmetic) {
+    Ceiling ceiling{.name = std::string(to_string(arithmetic)),
+                    .unit = "TFLOP/s",
+                    .datasheet = datasheet_tflops(arithmetic, device),
+                    .reason = std::string(why_not(arithmetic, device.compute_capability))};
+    if (ceiling.reason.empty()) {
+      const double round = flops_per_round(arithmetic, device.multiprocessors);
+      const int rounds = static_cast<int>(kArithmeticFlops / round) + 1;
+      const auto launch = [&] {
+        return arithmetic_cuda(stream, arithmetic, device.multiprocessors, rounds, sink.data());
+      };
+      ROOFTILE_TRY_ASSIGN(const std::vector<double> us,
+                          median_times(stream, device, {{launch}}, TimeMode::sustained));
+      ceiling.work = rounds * round;
+      if (us[0] > 0.0)
+        ceiling.value = ceiling.work / us[0] * 1e-6;
+      else
+        ceiling.reason = "the clock did not advance";
     }
-  }
-  ROOFTILE_TRY_ASSIGN(const std::vector<double> us,
-                      median_times(stream, device, launches, TimeMode::stream_hot));
-  for (std::size_t i = 0; i < us.size(); ++i) {
-    ceilings.push_back({names[i], "TFLOP/s", us[i] > 0.0 ? flops[i] / us[i] * 1e-6 : 0.0, flops[i],
-                        datasheet_tensor_tflops(device.compute_capability, sms, inputs[i]),
-                        us[i] > 0.0 ? "" : "the clock did not advance"});
+    ceilings.push_back(std::move(ceiling));
   }
   return {};
 }
 
 }  // namespace
 
-double datasheet_fma_tflops(int compute_capability, int multiprocessors, double clock_mhz) {
-  int cores = 0;  // f32 lanes per SM
+double datasheet_fma_tflops(int compute_capability, int multiprocessors, double clock_mhz,
+                            Arithmetic arithmetic) {
+  struct Lanes {
+    int f32 = 0;
+    int f64 = 0;
+  };
+  Lanes lanes;  // of an SM
   switch (compute_capability) {
     case 70:
+      lanes = {64, 32};
+      break;
     case 72:
     case 75:
+      lanes = {64, 2};
+      break;
     case 80:
-      cores = 64;
+      lanes = {64, 32};
       break;
     case 86:
     case 87:
     case 89:
+    case 120:
+      lanes = {128, 2};
+      break;
     case 90:
     case 100:
+      lanes = {128, 64};
+      break;
     case 103:
-    case 120:
-      cores = 128;
+      lanes = {128, 2};
       break;
     default:
       return 0.0;
   }
-  return 2.0 * cores * multiprocessors * clock_mhz * 1e-6;
+  return 2.0 * (arithmetic == Arithmetic::fma_f64 ? lanes.f64 : lanes.f32) * multiprocessors * clock_mhz *
+         1e-6;
 }
 
-double datasheet_tensor_tflops(int compute_capability, int multiprocessors, TensorInput input) {
+double datasheet_tensor_tflops(int compute_capability, int multiprocessors, Arithmetic arithmetic) {
   double bf16_per_sm = 0;
-  if (compute_capability == 80) bf16_per_sm = 312.0 / 108;                   // A100
-  if (compute_capability == 90) bf16_per_sm = 989.4 / 132;                   // H100 and H200, SXM
-  if (compute_capability == 80 && input == TensorInput::f8e4m3) return 0.0;  // it has none
-  const double factor = input == TensorInput::bf16 ? 1.0 : input == TensorInput::f8e4m3 ? 2.0 : 0.5;
-  return factor * bf16_per_sm * multiprocessors;
-}
-
-std::string_view to_string(TensorInput input) {
-  switch (input) {
-    case TensorInput::bf16:
-      return "bf16";
-    case TensorInput::f8e4m3:
-      return "f8e4m3";
-    case TensorInput::tf32:
-      return "tf32";
+  double f64_per_sm = 0;
+  if (compute_capability == 80) {  // A100
+    bf16_per_sm = 312.0 / 108;
+    f64_per_sm = 19.5 / 108;
   }
-  return "bf16";
+  if (compute_capability == 90) {  // H100 and H200, SXM
+    bf16_per_sm = 989.4 / 132;
+    f64_per_sm = 66.9 / 132;
+  }
+  switch (arithmetic) {
+    case Arithmetic::fma_f32:
+    case Arithmetic::fma_f64:
+      return 0.0;
+    case Arithmetic::mma_sync_bf16:
+    case Arithmetic::wgmma_bf16:
+    case Arithmetic::wgmma_f16:
+      return bf16_per_sm * multiprocessors;
+    case Arithmetic::wgmma_tf32:
+      return bf16_per_sm / 2 * multiprocessors;
+    case Arithmetic::wgmma_f8e4m3:
+      return compute_capability == 80 ? 0.0 : bf16_per_sm * 2 * multiprocessors;
+    case Arithmetic::mma_sync_f64:
+      return f64_per_sm * multiprocessors;
+  }
+  return 0.0;
 }
 
 Result<std::vector<Ceiling>> measure_ceilings(Device device) {
@@ -206,8 +206,8 @@ Result<std::vector<Ceiling>> measure_ceilings(Device device) {
   std::vector<Ceiling> ceilings;
   ROOFTILE_TRY(measure_streaming(stream.ref(), *properties, ceilings));
   if (device.kind == DeviceKind::cuda) {
-    ROOFTILE_TRY(measure_compute(stream.ref(), *properties, ceilings));
-    ROOFTILE_TRY(measure_tensor_cores(stream.ref(), *properties, ceilings));
+    ROOFTILE_TRY(measure_l2(stream.ref(), *properties, ceilings));
+    ROOFTILE_TRY(measure_arithmetic(stream.ref(), *properties, ceilings));
   }
   return ceilings;
 }

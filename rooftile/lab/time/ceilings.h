@@ -7,7 +7,7 @@
 
 #include "rooftile/core/device.h"
 #include "rooftile/core/status.h"
-#include "rooftile/lab/time/tensor_ceiling.h"
+#include "rooftile/lab/time/arithmetic.h"
 
 namespace rooftile::lab {
 
@@ -20,15 +20,17 @@ struct Ceiling {
   std::string reason;    // why it was not measured; empty where it was
 };
 
-// Memory reads, writes and 1:1 copies, cold; on cuda also reads from the L2, f32 multiply-adds and the tensor
-// cores, hot. On cuda and cpu; the simulated SM has no time.
+// Memory reads, writes and 1:1 copies, cold; on cuda also reads from the L2, hot, and arithmetic, sustained. On cuda and
+// cpu; the simulated SM has no time.
 [[nodiscard]] Result<std::vector<Ceiling>> measure_ceilings(Device device);
 
-// f32 multiply-adds of a GPU by its count of cores, in TFLOP/s; 0 for an architecture that is not known here.
-[[nodiscard]] double datasheet_fma_tflops(int compute_capability, int multiprocessors, double clock_mhz);
+// fma_f32 or fma_f64 of a GPU by its count of lanes, in TFLOP/s; 0 for an architecture that is not known here.
+[[nodiscard]] double datasheet_fma_tflops(int compute_capability, int multiprocessors, double clock_mhz,
+                                          Arithmetic arithmetic);
 
 // Dense products of a GPU's tensor cores by NVIDIA's datasheets, in TFLOP/s; 0 where not known here.
-[[nodiscard]] double datasheet_tensor_tflops(int compute_capability, int multiprocessors, TensorInput input);
+[[nodiscard]] double datasheet_tensor_tflops(int compute_capability, int multiprocessors,
+                                             Arithmetic arithmetic);
 
 // Ceilings that an earlier run of the program measured on this device with this driver.
 struct CachedCeilings {

@@ -44,6 +44,11 @@ constexpr double kPaddedUs = 500.0;
 // made being the slower one: several of each, made in turns.
 constexpr unsigned kGraphsPerLaunch = 4;
 
+// A burst lasts long enough for the power of what it runs to show, and goes untimed before itself.
+constexpr double kBurstUs = 5000.0;
+constexpr double kMostInBurst = 1000;
+constexpr double kPreheatSeconds = 1.0;
+
 constexpr double kAtOnceUs = 20000.0;  // so that the budget is looked at often enough
 constexpr double kMostRoundsAtOnce = 16;
 constexpr double kMostHeldLaunches = 64;
@@ -74,13 +79,16 @@ std::string_view to_string(TimeMode mode) {
       return "graph-cold";
     case TimeMode::graph_hot:
       return "graph-hot";
+    case TimeMode::sustained:
+      return "sustained";
   }
   return "stream-cold";
 }
 
 std::span<const TimeMode> all_time_modes() {
   static constexpr std::array kModes = {TimeMode::stream_cold, TimeMode::stream_cold_clean,
-                                        TimeMode::stream_hot, TimeMode::graph_cold, TimeMode::graph_hot};
+                                        TimeMode::stream_hot,  TimeMode::graph_cold,
+                                        TimeMode::graph_hot,   TimeMode::sustained};
   return kModes;
 }
 
@@ -161,7 +169,30 @@ Result<Stopwatch> Stopwatch::create(StreamRef stream, const DeviceProperties& de
     if (watch.statuses_[i].ok()) watch.statuses_[i] = synchronize(stream);
   }
   if (uses_graph(mode)) watch.capture_all();
+  if (mode == TimeMode::sustained) ROOFTILE_TRY(watch.preheat());
   return watch;
+}
+
+Status Stopwatch::preheat() {
+  ROOFTILE_TRY(grow_events(launches_.size()));
+  bursts_.assign(launches_.size(), 1);
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (statuses_[i].ok()) statuses_[i] = time_burst(i, events_[i]);
+  }
+  ROOFTILE_TRY(synchronize(stream_));
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (!statuses_[i].ok()) continue;
+    ROOFTILE_TRY_ASSIGN(const double us, events_[i].stop.elapsed_us_since(events_[i].start));
+    bursts_[i] = us > 0 ? static_cast<int>(std::clamp(kBurstUs / us, 1.0, kMostInBurst)) : 1;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+      if (statuses_[i].ok()) statuses_[i] = time_burst(i, events_[i]);
+    }
+    ROOFTILE_TRY(synchronize(stream_));
+  } while (seconds_since(start) < kPreheatSeconds);
+  return {};
 }
 
 // Forth or back by the sequence of Thue and Morse, so that no launch has the earlier graphs.
@@ -194,7 +225,16 @@ Status Stopwatch::start_one(std::size_t launch) const {
                            : launches_[launch].launch();
 }
 
+Status Stopwatch::time_burst(std::size_t launch, EventPair& events) const {
+  ROOFTILE_TRY(prepare_one(launch));
+  for (int i = 0; i < bursts_[launch]; ++i) ROOFTILE_TRY(start_one(launch));
+  ROOFTILE_TRY(events.start.record(stream_));
+  for (int i = 0; i < bursts_[launch]; ++i) ROOFTILE_TRY(start_one(launch));
+  return events.stop.record(stream_);
+}
+
 Status Stopwatch::time_one(std::size_t launch, EventPair& events) const {
+  if (mode_ == TimeMode::sustained) return time_burst(launch, events);
   ROOFTILE_TRY(prepare_one(launch));
   ROOFTILE_TRY(is_cold(mode_) ? flush_.run(stream_) : start_one(launch));
   if (!is_cold(mode_)) ROOFTILE_TRY(prepare_one(launch));
@@ -226,8 +266,9 @@ void Stopwatch::pad(std::size_t count) {
 
 Result<std::vector<double>> Stopwatch::run(std::span<const std::size_t> order) {
   ROOFTILE_TRY(grow_events(order.size() + 1));
-  const bool padded = stream_.device.kind == DeviceKind::cuda;
-  if (stream_.device.kind == DeviceKind::cuda && !is_cold(mode_)) {
+  // What is sustained has company of its own kind.
+  const bool padded = stream_.device.kind == DeviceKind::cuda && mode_ != TimeMode::sustained;
+  if (padded && !is_cold(mode_)) {
     ROOFTILE_TRY(spin_cuda(stream_, kHoldUs * static_cast<double>(order.size() + kLeadIn + kTail)));
   }
   if (padded) pad(kLeadIn);
@@ -243,6 +284,7 @@ Result<std::vector<double>> Stopwatch::run(std::span<const std::size_t> order) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (!statuses_[order[i]].ok()) continue;
     ROOFTILE_TRY_ASSIGN(times_us[i], events_[i].stop.elapsed_us_since(events_[i].start));
+    if (mode_ == TimeMode::sustained) times_us[i] /= bursts_[order[i]];
     last_us_[order[i]] = times_us[i];
   }
   return times_us;
@@ -268,6 +310,7 @@ namespace {
 
 // As many rounds as fit into a short while, between two waits for the device; one where nothing is known yet.
 int rounds_at_once(std::span<const TimeSeries> series, TimeMode mode) {
+  if (mode == TimeMode::sustained) return 1;
   double round_us = 0;
   for (const TimeSeries& one : series) {
     if (!one.samples_us.empty()) round_us += one.samples_us.back();

@@ -1,4 +1,4 @@
-// Time: rows interleaved in one process, one event pair per launch, in one of five modes.
+// Time: rows interleaved in one process, one event pair per launch, in one of six modes.
 //
 //   stream-cold  caches flushed before each launch by writing: the last-level cache is full of lines that must go to
 //                memory, as after an operator with a large output
@@ -6,6 +6,8 @@
 //   stream-hot   the same launch ran directly before
 //   graph-cold, graph-hot  the same, the launch captured once into a graph of its own and replayed: what a
 //                launch-bound operator costs a caller who uses graphs; the flush stays outside. GPU only.
+//   sustained    many of the same launch back to back, on a device that has been busy for a second: what compute-bound work
+//                is given by the clock that power allows. The time is that of the burst over its launches.
 //
 // On the CPU the threads are pinned for as long as they are timed (pinned_threads.h).
 #pragma once
@@ -26,7 +28,7 @@
 
 namespace rooftile::lab {
 
-enum class TimeMode { stream_cold, stream_cold_clean, stream_hot, graph_cold, graph_hot };
+enum class TimeMode { stream_cold, stream_cold_clean, stream_hot, graph_cold, graph_hot, sustained };
 [[nodiscard]] std::span<const TimeMode> all_time_modes();
 [[nodiscard]] std::string_view to_string(TimeMode mode);  // "stream-cold"
 [[nodiscard]] Result<TimeMode> parse_time_mode(std::string_view text);
@@ -63,7 +65,7 @@ class CacheFlush {
 struct TimedLaunch {
   std::function<Status()> launch;  // enqueues one run on the stream; neither allocates nor synchronises
   // Enqueues, untimed and before the caches are flushed, what every launch must find: inputs that it overwrites. Null:
-  // nothing.
+  // nothing. In `sustained` once for the launches of a burst.
   std::function<Status()> prepare{};
   // After all rounds: runs once more what was timed, the graph where it was one, and looks whether it is still right.
   std::function<Status(const std::function<Status()>& run)> check{};
@@ -98,6 +100,9 @@ class Stopwatch {
   [[nodiscard]] Status prepare_one(std::size_t launch) const;
   [[nodiscard]] Status start_one(std::size_t launch) const;
   [[nodiscard]] Status time_one(std::size_t launch, EventPair& events) const;
+  [[nodiscard]] Status time_burst(std::size_t launch, EventPair& events) const;
+  // Keeps the device busy with all launches, until its clock and power are what they will be.
+  [[nodiscard]] Status preheat();
   [[nodiscard]] Status grow_events(std::size_t count);
   // Runs the shortest launch so many times as if it were timed.
   void pad(std::size_t count);
@@ -110,6 +115,7 @@ class Stopwatch {
   std::size_t turn_ = 0;
   std::vector<EventPair> events_;  // the last pair is the padding's
   std::vector<double> last_us_;    // of each launch; 0: not known yet
+  std::vector<int> bursts_;        // in `sustained`: how many launches of each are timed as one
   CacheFlush flush_;
   std::unique_ptr<PinnedThreads> pinned_;  // on cpu
 };

@@ -77,7 +77,8 @@ Result<CasePlan> plan(const Case& c) {
   return CasePlan{.inputs = {{.dtype = DType::f32, .shape = {m, k}}, {.dtype = DType::f32, .shape = {k, n}}},
                   .read_bytes = 4.0 * static_cast<double>(m * k + k * n),
                   .write_bytes = 4.0 * static_cast<double>(m * n),
-                  .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
+                  .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
+                  .flops_on = FlopUnit::fma_f32};
 }
 
 // A sample of 4096 elements by their definition, all of them by Freivalds.

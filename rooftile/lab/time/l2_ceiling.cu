@@ -1,4 +1,4 @@
-#include "rooftile/lab/time/gpu_ceilings.h"
+#include "rooftile/lab/time/l2_ceiling.h"
 
 #include <cstdint>
 
@@ -7,29 +7,9 @@
 namespace rooftile::ROOFTILE_TARGET {
 namespace {
 
-constexpr int kFmaBlock = 256;
-constexpr int kFmaBlocksPerSm = 4;  // 1024 threads, as many as every SM holds
-constexpr int kChains = 8;          // independent, so that latency does not decide
 constexpr int kL2Block = 512;
 constexpr int kL2BlocksPerSm = 4;
 constexpr int kLoadsInFlight = 4;
-
-__global__ void __launch_bounds__(kFmaBlock, kFmaBlocksPerSm)
-    fma_kernel(int rounds, float factor, float summand, float* g_sink) {
-  float r_values[kChains];
-#pragma unroll
-  for (int i = 0; i < kChains; ++i) r_values[i] = static_cast<float>(threadIdx.x + i);
-#pragma unroll 32  // the loop's own instructions take issue slots: a tenth of them where it is unrolled by 4
-  for (int round = 0; round < rounds; ++round) {
-#pragma unroll
-    for (int i = 0; i < kChains; ++i) r_values[i] = fmaf(r_values[i], factor, summand);
-  }
-  float folded = 0;
-#pragma unroll
-  for (const float value : r_values) folded += value;
-  // Every chain tends to summand / (1 - factor) > 0: this never stores, but the compiler cannot know.
-  if (folded < 0) *g_sink = folded;
-}
 
 // A sum and not XOR: an even number of equal passes would cancel, and might be optimised away.
 __device__ void add(uint4& to, const uint4& value) {
@@ -65,15 +45,6 @@ __global__ void __launch_bounds__(kL2Block)
 }  // namespace rooftile::ROOFTILE_TARGET
 
 namespace rooftile::lab {
-
-Status fma_ceiling_cuda(StreamRef stream, int multiprocessors, int rounds, float* sink, double* flops) {
-  using namespace rooftile::ROOFTILE_TARGET;
-  const int blocks = multiprocessors * kFmaBlocksPerSm;
-  *flops = 2.0 * kChains * rounds * kFmaBlock * blocks;
-  const LaunchConfig config{
-      .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kFmaBlock), .stream = stream};
-  return launch(fma_kernel, config, rounds, 0.5f, 1.0f, sink);
-}
 
 Status l2_ceiling_cuda(StreamRef stream, int multiprocessors, const void* source, std::size_t bytes,
                        int passes, void* sink) {
