@@ -238,7 +238,7 @@ TEST_F(Cli, LaddersAreGatheredInOneRecord) {
   std::ofstream(path("all.json")) << "{}";
   std::vector<std::string> args = ladder;
   args.emplace_back("n=1000");
-  expect_error(2, "not a ladder of schema 1", args);
+  expect_error(2, "not a ladder of schema 1 or 2", args);
   expect_error(2, "--append", {"ladder", "reduce", "--device", "cpu", "--append"});
   expect_error(2, "cannot read",
                {"ladder", "reduce", "--device", "cpu", "--shape", "n=9", "--peer-json", path("none.json")});

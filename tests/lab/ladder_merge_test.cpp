@@ -40,7 +40,7 @@ TEST(MergeLadders, AddsCasesAndReplacesTheSameOne) {
   const Result<std::string> again = merge_ladders(*both, ladder_json(one_case(1024, 4.0), "third"));
   ASSERT_TRUE(again.ok()) << again.status().message();
   const Json json = Json::parse(*again);
-  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["schema"], 2);
   EXPECT_EQ(json["command"], "third");
   ASSERT_EQ(json["results"].size(), 2u);
   EXPECT_EQ(json["results"][0]["case"]["shape"]["n"], 1024);

@@ -106,7 +106,7 @@ TEST_F(Records, NoFolderIsNoRecord) {
 }
 
 TEST_F(Records, ABrokenOneIsNamed) {
-  for (const char* text : {"{\"schema\":1,", "", "[]", R"({"schema":2,"operator":"fake","results":[]})",
+  for (const char* text : {"{\"schema\":1,", "", "[]", R"({"schema":3,"operator":"fake","results":[]})",
                            R"({"schema":1,"operator":"fake","results":[{"case":3}]})",
                            R"({"schema":1,"operator":"fake","results":{}})"}) {
     write("broken.json", text);

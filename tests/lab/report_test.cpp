@@ -1,4 +1,4 @@
-// The ladder's report: rows, JSON schema 1, the table.
+// The ladder's report: rows, JSON schema 2, the table.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -91,11 +91,11 @@ TEST_F(LadderReportTest, ABoundThatIsMissingIsANote) {
                           [](const std::string& note) { return note.starts_with("no compute bound: "); }));
 }
 
-TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaOne) {
+TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaTwo) {
   const Result<LadderReport> report = climb();
   ASSERT_TRUE(report.ok());
   const Json json = Json::parse(ladder_json(*report, "rooftile ladder fake"));
-  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["schema"], 2);
   EXPECT_EQ(json["operator"], "fake");
   EXPECT_EQ(json["command"], "rooftile ladder fake");
   for (const char* key : {"machine", "commit", "source_digest", "results"})
@@ -108,11 +108,16 @@ TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaOne) {
   EXPECT_EQ(result["case"]["dtype"], "f32");
   EXPECT_EQ(result["case"]["params"]["mode"], "plain");
   EXPECT_EQ(result["case"]["bytes"], 8000024.0);
-  for (const char* key : {"flops", "seed"}) EXPECT_TRUE(result["case"].contains(key)) << key;
+  for (const char* key :
+       {"date", "lab", "budget_s", "flush_bytes", "bound", "conditions", "judging_s", "notes"})
+    EXPECT_TRUE(result.contains(key)) << key;
+  EXPECT_GT(result["flush_bytes"].get<double>(), 1e6);
+  EXPECT_EQ(result["bound"], "streaming_bound");
+  for (const char* key : {"flops", "flops_on", "seed"}) EXPECT_TRUE(result["case"].contains(key)) << key;
   for (const Json& row : result["rows"]) {
-    for (const char* key :
-         {"rung", "kind", "device", "chosen", "status", "reason", "verified", "error", "time_us", "gbps",
-          "tflops", "bound_fraction", "peer", "ratio_to_peer", "verdict", "sources"}) {
+    for (const char* key : {"rung", "kind", "device", "chosen", "status", "reason", "verified", "error",
+                            "time_us", "gbps", "idea", "workspace_bytes", "launches", "tflops",
+                            "bound_fraction", "peer", "ratio_to_peer", "verdict", "sources"}) {
       EXPECT_TRUE(row.contains(key)) << key;
     }
     EXPECT_EQ(row["time_us"].is_null(), row["status"] != "ok") << row.dump();
@@ -122,6 +127,11 @@ TEST_F(LadderReportTest, JsonHoldsTheKeysOfSchemaOne) {
   EXPECT_EQ(time["n"], 12);
   EXPECT_EQ(time["samples"].size(), 12u);
   EXPECT_GT(time["median"].get<double>(), 0.0);
+  EXPECT_LE(time["least"], time["low"]);
+  EXPECT_LE(time["low"], time["median"]);
+  EXPECT_LE(time["median"], time["high"]);
+  EXPECT_LE(time["high"], time["most"]);
+  EXPECT_EQ(result["rows"][0]["workspace_bytes"], 44);
   EXPECT_TRUE(time.contains("iqr"));
   EXPECT_TRUE(time["verdict"] == "ok" || time["verdict"] == "insufficient") << time.dump();
   EXPECT_TRUE(result["sm_clock_mhz"].is_null());

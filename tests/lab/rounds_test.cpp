@@ -33,19 +33,19 @@ Result<std::vector<TimeSeries>> take_turns(const std::vector<TimedLaunch>& launc
 }
 
 SeriesComparison compare(const std::vector<TimeSeries>& series) {
-  return compare_series(series[0], series[1], DeviceKind::cpu, 1);
+  return compare_series(series[0], series[1], {DeviceKind::cpu}, 1);
 }
 
 TEST(Rounds, FindWhichOfTwoIsFaster) {
   const auto decided = [](std::span<const TimeSeries> so_far) {
-    return compare_series(so_far[0], so_far[1], DeviceKind::cpu, 1).verdict != Verdict::insufficient;
+    return compare_series(so_far[0], so_far[1], {DeviceKind::cpu}, 1).verdict != Verdict::insufficient;
   };
   const std::vector<TimeSeries> series =
       take_turns({chain(30000), chain(60000), chain(1000)}, {.max_rounds = 960}, decided).value();
   EXPECT_GE(series[0].samples_us.size(), 60u);
   EXPECT_EQ(compare(series).verdict, Verdict::faster);
   EXPECT_GT(compare(series).ratio.median, 1.3);
-  EXPECT_EQ(compare_series(series[1], series[0], DeviceKind::cpu, 1).verdict, Verdict::slower);
+  EXPECT_EQ(compare_series(series[1], series[0], {DeviceKind::cpu}, 1).verdict, Verdict::slower);
 }
 
 // Ratio, times and verdict are of the same samples: they cannot contradict each other.

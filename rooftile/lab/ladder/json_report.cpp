@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "rooftile/lab/base/machine.h"
 #include "rooftile/lab/base/record_layout.h"
 #include "rooftile/lab/ladder/row_sources.h"
+#include "rooftile/lab/time/timing_version.h"
 
 namespace rooftile::lab {
 namespace {
@@ -20,7 +22,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
+constexpr int kLadderSchema = 2;
 constexpr std::size_t kMostSamples = 50;
+constexpr std::uint64_t kBootstrapSeed = 1;
 
 // NaN and infinities have no JSON: null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -81,7 +85,13 @@ Json time_json(const std::optional<RowTime>& time) {
   for (std::size_t i = 0; i < std::min(time->samples_us.size(), kMostSamples); ++i) {
     samples.push_back(rounded(time->samples_us[i]));
   }
+  const auto [least, most] = std::minmax_element(time->samples_us.begin(), time->samples_us.end());
+  const Interval interval = bootstrap_median(time->samples_us, kBootstrapSeed);
   return {{"median", rounded(time->summary.median)},
+          {"low", rounded(interval.low)},
+          {"high", rounded(interval.high)},
+          {"least", rounded(*least)},
+          {"most", rounded(*most)},
           {"iqr", rounded(time->summary.iqr)},
           {"n", time->summary.n},
           {"mode", to_string(time->mode)},
@@ -138,9 +148,21 @@ Json sources_json(const SourceParts& sources) {
   return json;
 }
 
+// Of each kernel the grid, the block and the bytes of shared memory that the launch asks for, as seven numbers.
+Json launches_json(const std::optional<GpuLaunches>& launches) {
+  if (!launches) return nullptr;
+  Json kernels = Json::array();
+  for (const GpuKernel& kernel : launches->kernels) {
+    kernels.push_back({kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0], kernel.block[1],
+                       kernel.block[2], kernel.shared_bytes});
+  }
+  return {{"kernels", kernels}, {"others", launches->others}};
+}
+
 Json row_json(std::string_view operator_name, const LadderRow& row, Device device) {
   Json json = {{"rung", row.rung},
                {"kind", row.kind},
+               {"idea", row.idea},
                {"device", to_string(device)},
                {"other_process", row.other_process},
                {"chosen", row.chosen},
@@ -149,6 +171,8 @@ Json row_json(std::string_view operator_name, const LadderRow& row, Device devic
                {"verified", row.verified},
                {"error", row.verified && row.kind != "bound" ? number(row.error) : Json(nullptr)},
                {"time_us", time_json(row.time)},
+               {"workspace_bytes", row.workspace_bytes ? Json(*row.workspace_bytes) : Json(nullptr)},
+               {"launches", launches_json(row.launches)},
                {"gbps", row.gbps > 0 ? rounded(row.gbps) : Json(nullptr)},
                {"tflops", row.tflops > 0 ? rounded(row.tflops) : Json(nullptr)},
                {"bound_fraction", row.bound_fraction ? rounded(*row.bound_fraction) : Json(nullptr)},
@@ -250,6 +274,14 @@ Availability availability(const RungRow& rung) {
   return result;
 }
 
+// Which bound the shares are shares of.
+Json bound_name(const LadderResult& result) {
+  for (const LadderRow& row : result.rows) {
+    if (row.kind == "bound") return row.rung;
+  }
+  return nullptr;
+}
+
 std::string ladder_json(const LadderReport& report, const std::string& command) {
   Json results = Json::array();
   for (const LadderResult& result : report.results) {
@@ -264,6 +296,10 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
                        {"command", command},
                        {"commit", commit_text()},
                        {"date", today()},
+                       {"lab", {{"version", kTimingVersion}, {"sources", kTimingSources}}},
+                       {"budget_s", result.budget_s},
+                       {"flush_bytes", number(result.flush_bytes)},
+                       {"bound", bound_name(result)},
                        {"inputs", result.inputs},
                        {"rows", rows},
                        {"sm_clock_mhz", sm_clock_json(result.sm_clock)},
@@ -272,8 +308,9 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
                        {"notes", result.notes}});
   }
   const Device device = report.results.empty() ? kCpu : report.results.front().device;
-  return dump({{"schema", kSchema},
+  return dump({{"schema", kLadderSchema},
                {"operator", report.operator_name},
+               {"summary", report.summary},
                {"machine", machine_json(describe_machine(device))},
                {"command", command},
                {"commit", commit_text()},

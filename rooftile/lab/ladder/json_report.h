@@ -1,4 +1,4 @@
-// Records: JSON schema 1.
+// Records: JSON, ladders of schema 2 and all else of schema 1 (docs/records.md).
 #pragma once
 
 #include <string>

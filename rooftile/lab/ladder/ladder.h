@@ -13,6 +13,7 @@
 #include "rooftile/core/registry.h"
 #include "rooftile/lab/case/case_request.h"
 #include "rooftile/lab/simulate/simulation.h"
+#include "rooftile/lab/time/gpu_launches.h"
 #include "rooftile/lab/time/gpu_monitor.h"
 #include "rooftile/lab/time/statistics.h"
 #include "rooftile/lab/time/timing.h"
@@ -46,6 +47,8 @@ struct LadderRow {
   std::optional<RowTime> time;
   double gbps = 0;
   double tflops = 0;
+  std::optional<std::size_t> workspace_bytes;  // of a launch that was timed
+  std::optional<GpuLaunches> launches;   // on cuda: what such a launch starts; none where that is not known
   std::optional<double> bound_fraction;  // bound time / our time
   std::string peer;                      // the best peer of the run
   // Median of the peer's times / median of ours, from the same rounds as these; the interval is one of 99 %.
@@ -76,6 +79,8 @@ struct LadderResult {
   std::vector<LadderRow> rows;
   std::optional<SmClock> sm_clock;          // on cuda
   std::optional<GpuConditions> conditions;  // on cuda, while it was measured
+  double flush_bytes = 0;                   // that make the caches cold; 0: they are not
+  double budget_s = 0;                      // that the measurement may take
   double judging_s = 0;                     // of the host: inputs, reference, comparisons
   std::vector<std::string> notes;           // what a reader must know about these numbers
 };

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kBootstrapSeed = 1;
 
 Status not_a_record(std::string_view why) {
-  return io_error(fmt::format("not a ladder of schema 1: {}", why));
+  return io_error(fmt::format("not a ladder of schema 1 or 2: {}", why));
 }
 
 bool is_result(const Json& json) {
@@ -29,7 +29,8 @@ bool is_result(const Json& json) {
 Result<Json> parse_ladder(std::string_view text, std::string_view operator_name) {
   Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return not_a_record("no JSON object");
-  if (json.value("schema", Json()) != 1 || !json.contains("results") || !json["results"].is_array() ||
+  const Json schema = json.value("schema", Json());
+  if ((schema != 1 && schema != 2) || !json.contains("results") || !json["results"].is_array() ||
       !std::all_of(json["results"].begin(), json["results"].end(), is_result)) {
     return not_a_record("schema, results, or the case or rows of one are missing");
   }

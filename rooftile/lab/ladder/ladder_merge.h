@@ -1,4 +1,4 @@
-// Ladder records (JSON schema 1) of many cases in one file, and peers that a program of their own measured.
+// Ladder records (JSON schema 2, or 1 of older ones) of many cases in one file, and peers that a program of their own measured.
 #pragma once
 
 #include <string>

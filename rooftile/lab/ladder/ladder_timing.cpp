@@ -39,18 +39,18 @@ std::optional<std::size_t> best_peer(const std::vector<LadderEntry>& entries,
 }
 
 // Whether every rung's verdict against the best peer is one.
-bool all_decided(const std::vector<LadderEntry>& entries, std::span<const TimeSeries> series, DeviceKind kind,
+bool all_decided(const std::vector<LadderEntry>& entries, std::span<const TimeSeries> series, Margins margins,
                  std::uint64_t seed) {
   const std::optional<std::size_t> peer = best_peer(entries, series);
   if (!peer) return true;
   return std::all_of(entries.begin(), entries.end(), [&](const LadderEntry& entry) {
     if (!entry.timed || entry.row.kind == "peer" || !series[entry.series].status.ok()) return true;
-    return compare_series(series[entry.series], series[entries[*peer].series], kind, seed).verdict !=
+    return compare_series(series[entry.series], series[entries[*peer].series], margins, seed).verdict !=
            Verdict::insufficient;
   });
 }
 
-void compare_with_peer(std::vector<LadderEntry>& entries, std::span<const TimeSeries> series, DeviceKind kind,
+void compare_with_peer(std::vector<LadderEntry>& entries, std::span<const TimeSeries> series, Margins margins,
                        std::uint64_t seed) {
   const std::optional<std::size_t> peer = best_peer(entries, series);
   if (!peer) return;
@@ -58,7 +58,7 @@ void compare_with_peer(std::vector<LadderEntry>& entries, std::span<const TimeSe
     LadderRow& row = entry.row;
     if (!row.time || row.kind == "peer") continue;
     const SeriesComparison comparison =
-        compare_series(series[entry.series], series[entries[*peer].series], kind, seed);
+        compare_series(series[entry.series], series[entries[*peer].series], margins, seed);
     row.peer = entries[*peer].row.rung;
     row.ratio_to_peer = comparison.ratio;
     row.rounds = row.time->summary.n;
@@ -87,9 +87,6 @@ void note_clock(StreamRef stream, const Result<double>& before, LadderResult& re
                                        rated.ok() ? fmt::format(", rated {:.0f} MHz", *rated) : ""));
   }
 }
-
-// Within a factor of two.
-bool is_about(double bytes, double cache) { return bytes > 0.5 * cache && bytes < 2.0 * cache; }
 
 void note_conditions(const GpuConditions& seen, LadderResult& result) {
   result.conditions = seen;
@@ -138,6 +135,13 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
       continue;
     }
     entry.timed = true;
+    const WorkspaceSpec& workspace = entry.candidate.plan.workspace;
+    entry.row.workspace_bytes = workspace.bytes + workspace.zeroed_bytes;
+    if (kind == DeviceKind::cuda) {
+      Result<GpuLaunches> found = gpu_launches(
+          stream, [&] { return (*launch)(problem.call(entry.candidate.plan, entry.scratch.workspace())); });
+      if (found.ok()) entry.row.launches = std::move(*found);
+    }
     entry.series = launches.size();
     launches.push_back(
         {.launch =
@@ -168,20 +172,23 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     if (monitor) note_conditions(monitor->finish(), result);
     if (has_sm_clock) note_clock(stream, clock_before, result);
   };
-  std::string caveat;
+  const double bytes = result.read_bytes + result.write_bytes;
+  const Margins margins = margins_of(problem.properties(), timing.mode, bytes);
+  TimingRemarks remarks;
   ROOFTILE_TRY_ASSIGN(
       const std::vector<TimeSeries> series,
       time_interleaved(
           stream, problem.properties(), launches, timing,
-          [&](std::span<const TimeSeries> so_far) { return all_decided(entries, so_far, kind, seed); },
-          &caveat));
-  if (!caveat.empty()) result.notes.push_back(caveat);
+          [&](std::span<const TimeSeries> so_far) { return all_decided(entries, so_far, margins, seed); },
+          &remarks));
+  if (!remarks.caveat.empty()) result.notes.push_back(remarks.caveat);
+  result.flush_bytes = static_cast<double>(remarks.flush_bytes);
+  result.budget_s = timing.budget_s;
 
-  const double bytes = result.read_bytes + result.write_bytes;
-  if (!is_cold(timing.mode) && is_about(bytes, static_cast<double>(problem.properties().last_level_cache))) {
+  if (margins.near_cache) {
     result.notes.push_back(
         "data of about the last-level cache's size: how much of it stays there depends on where it lies, and times by "
-        "up to 4 %");
+        "up to 4 %: less is no difference here");
   }
   for (LadderEntry& entry : entries) {
     if (!entry.timed) continue;
@@ -194,7 +201,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
       entry.row.reason = own.status.sentence();
     }
   }
-  compare_with_peer(entries, series, kind, seed);
+  compare_with_peer(entries, series, margins, seed);
   std::optional<LadderRow> row = bound.row(std::span(series).subspan(first_bound), result);
   if (!row) return {};
   for (LadderEntry& entry : entries) set_bound_fraction(entry.row, *row, bytes);

@@ -114,9 +114,9 @@ Status read_file(const fs::path& file, const std::string& name, std::vector<Reco
     return io_error(fmt::format("{} is not JSON: record it again, or remove it", name));
   }
   if (!json.contains("operator") || !json.contains("results")) return {};
-  if (number_of(json, "schema") != 1.0 || !json["results"].is_array() ||
+  if ((number_of(json, "schema") != 1.0 && number_of(json, "schema") != 2.0) || !json["results"].is_array() ||
       !std::all_of(json["results"].begin(), json["results"].end(), is_result)) {
-    return io_error(fmt::format("{} is not a ladder of schema 1: record it again, or remove it", name));
+    return io_error(fmt::format("{} is not a ladder of schema 1 or 2: record it again, or remove it", name));
   }
   for (const Json& result : json["results"]) {
     Record record = read_result(json, result);

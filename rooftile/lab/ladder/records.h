@@ -1,4 +1,4 @@
-// Recorded ladders: the JSON files (schema 1) of `rooftile ladder` in results/<gpu>/, as structs.
+// Recorded ladders: the JSON files (schema 2, or 1 of older ones) of `rooftile ladder` in results/<gpu>/, as structs.
 #pragma once
 
 #include <cstdint>

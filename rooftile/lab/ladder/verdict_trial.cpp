@@ -167,12 +167,14 @@ Result<VerdictTrial> try_verdicts(const Registry& registry, const OperatorDescri
           a.problem.call(neighbour.candidate.plan, neighbour.scratch.workspace()));
     }});
   }
+  const Margins margins = margins_of(a.problem.properties(), options.timing.mode, bytes(a));
+  TimingRemarks remarks;
   std::vector<double> medians_us;
   for (int run = 0; run < options.runs; ++run) {
     if (options.on_run) options.on_run(run, options.runs);
     const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(run);
     const auto against = [&](std::span<const TimeSeries> series, std::size_t other) {
-      return compare_series(series[0], series[other], options.device.kind, seed);
+      return compare_series(series[0], series[other], margins, seed);
     };
     TimingOptions timing = options.timing;
     timing.order_seed = seed;
@@ -183,12 +185,13 @@ Result<VerdictTrial> try_verdicts(const Registry& registry, const OperatorDescri
                               return against(so_far, 1).verdict != Verdict::insufficient &&
                                      against(so_far, 2).verdict != Verdict::insufficient;
                             },
-                            &result.caveat));
+                            &remarks));
     for (const std::size_t own : {0, 1, 2}) ROOFTILE_TRY(series[own].status);
     count(result.same, against(series, 1));
     count(result.differs, against(series, 2));
     medians_us.push_back(quantile(series[0].samples_us, 0.5));
   }
+  result.caveat = remarks.caveat;
   result.median_us = quantile(medians_us, 0.5);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

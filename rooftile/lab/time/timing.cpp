@@ -300,10 +300,10 @@ void Stopwatch::check_all() {
   }
 }
 
-std::string Stopwatch::caveat() const {
+TimingRemarks Stopwatch::remarks() const {
   const std::string pinning = pinned_ != nullptr ? pinned_->caveat() : "";
-  if (flush_.caveat().empty() || pinning.empty()) return flush_.caveat() + pinning;
-  return flush_.caveat() + "; " + pinning;
+  const std::string between = flush_.caveat().empty() || pinning.empty() ? "" : "; ";
+  return {flush_.caveat() + between + pinning, flush_.bytes()};
 }
 
 namespace {
@@ -326,7 +326,7 @@ int rounds_at_once(std::span<const TimeSeries> series, TimeMode mode) {
 Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceProperties& device,
                                                  const std::vector<TimedLaunch>& launches,
                                                  const TimingOptions& options, const Settled& settled,
-                                                 std::string* caveat) {
+                                                 TimingRemarks* remarks) {
   const auto start = std::chrono::steady_clock::now();
   ROOFTILE_TRY_ASSIGN(Stopwatch watch, Stopwatch::create(stream, device, launches, options.mode));
   std::vector<TimeSeries> series(launches.size());
@@ -367,18 +367,24 @@ Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceP
     series[i].status = watch.status(i);
     if (!series[i].status.ok()) series[i].samples_us.clear();
   }
-  if (caveat != nullptr) *caveat = watch.caveat();
+  if (remarks != nullptr) *remarks = watch.remarks();
   return series;
 }
 
-SeriesComparison compare_series(const TimeSeries& own, const TimeSeries& other, DeviceKind kind,
+Margins margins_of(const DeviceProperties& device, TimeMode mode, double bytes) {
+  const auto cache = static_cast<double>(device.last_level_cache);
+  return {device.device.kind, !is_cold(mode) && bytes > 0.5 * cache && bytes < 2.0 * cache};
+}
+
+SeriesComparison compare_series(const TimeSeries& own, const TimeSeries& other, Margins margins,
                                 std::uint64_t seed) {
   SeriesComparison comparison;
   if (own.samples_us.empty() || own.samples_us.size() != other.samples_us.size()) return comparison;
   comparison.ratio = ratio_of_medians(own.samples_us, other.samples_us, seed);
-  const double margin = kind == DeviceKind::cuda
-                            ? std::max(kSameMargin, kPlacementUs / quantile(own.samples_us, 0.5))
-                            : kHostMargin;
+  double margin = margins.device == DeviceKind::cuda
+                      ? std::max(kSameMargin, kPlacementUs / quantile(own.samples_us, 0.5))
+                      : kHostMargin;
+  if (margins.near_cache) margin = std::max(margin, kNearCacheMargin);
   comparison.verdict = judge(comparison.ratio, static_cast<int>(own.samples_us.size()), margin);
   return comparison;
 }

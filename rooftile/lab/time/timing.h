@@ -53,6 +53,7 @@ class CacheFlush {
   [[nodiscard]] Status run(StreamRef stream) const;
   // Empty, or in what way this flush is weaker than its promise.
   [[nodiscard]] const std::string& caveat() const { return caveat_; }
+  [[nodiscard]] std::size_t bytes() const { return buffer_.bytes(); }
 
  private:
   DeviceMemory buffer_;
@@ -71,6 +72,12 @@ struct TimedLaunch {
   std::function<Status(const std::function<Status()>& run)> check{};
 };
 
+struct TimingRemarks {
+  std::string caveat;  // how the times are weaker than their mode promises; empty: they are not
+  std::size_t flush_bytes =
+      0;  // that are written, or on a host walked, to make the caches cold; 0: they are not
+};
+
 // Launches made ready to be timed in one mode: the flush, the graphs, the events, the pinned threads.
 class Stopwatch {
  public:
@@ -85,8 +92,7 @@ class Stopwatch {
   // microseconds of the i-th; NaN where it failed. On cuda some of them run untimed before and after, so that
   // the first and the last are timed under the same conditions as those between.
   [[nodiscard]] Result<std::vector<double>> run(std::span<const std::size_t> order);
-  // Empty, or how these times are weaker than their mode promises.
-  [[nodiscard]] std::string caveat() const;
+  [[nodiscard]] TimingRemarks remarks() const;
   // The last word on every launch that has one (TimedLaunch::check).
   void check_all();
 
@@ -141,18 +147,25 @@ using Settled = std::function<bool(std::span<const TimeSeries>)>;
 
 // One sample of each launch per round, in an order that is drawn anew for each: neither drift nor a place in
 // the order nor a neighbour belongs to one of them.
-[[nodiscard]] Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream,
-                                                               const DeviceProperties& device,
-                                                               const std::vector<TimedLaunch>& launches,
-                                                               const TimingOptions& options,
-                                                               const Settled& settled, std::string* caveat);
+[[nodiscard]] Result<std::vector<TimeSeries>> time_interleaved(
+    StreamRef stream, const DeviceProperties& device, const std::vector<TimedLaunch>& launches,
+    const TimingOptions& options, const Settled& settled, TimingRemarks* remarks);
+
+// Which differences are called differences.
+struct Margins {
+  DeviceKind device = DeviceKind::cuda;
+  // In a mode that leaves the caches as they are, data of about the last-level cache's size: how much of it stays there
+  // depends on where it lies.
+  bool near_cache = false;
+};
+[[nodiscard]] Margins margins_of(const DeviceProperties& device, TimeMode mode, double bytes);
 
 // What the rounds say of two launches: other time / own time (above 1: own is faster), from all rounds.
 struct SeriesComparison {
   Interval ratio;
   Verdict verdict = Verdict::insufficient;  // of own
 };
-[[nodiscard]] SeriesComparison compare_series(const TimeSeries& own, const TimeSeries& other, DeviceKind kind,
+[[nodiscard]] SeriesComparison compare_series(const TimeSeries& own, const TimeSeries& other, Margins margins,
                                               std::uint64_t seed);
 
 }  // namespace rooftile::lab

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "3877b71747a7";
+inline constexpr std::string_view kTimingSources = "20b48de6519f";
 
 }  // namespace rooftile::lab
