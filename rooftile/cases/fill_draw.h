@@ -209,12 +209,21 @@ ROOFTILE_HOST_DEVICE T draw_log_integer(std::uint32_t word, std::int64_t at) {
   return std::is_signed_v<T> && (word & 1u) != 0 ? static_cast<T>(0 - magnitude) : static_cast<T>(magnitude);
 }
 
+ROOFTILE_HOST_DEVICE constexpr bool has_extrema(Fill fill) {
+  return fill == Fill::one_maximum || fill == Fill::tile_maximum || fill == Fill::tile_minimum;
+}
+
 // Where the fills with one largest and one smallest element have them: 1, -1, or 0 for all others.
 ROOFTILE_HOST_DEVICE constexpr int extremum(Fill fill, std::int64_t at, std::int64_t count) {
-  if (fill != Fill::one_maximum && fill != Fill::tile_maximum) return 0;
+  if (!has_extrema(fill)) return 0;
   const std::int64_t tile = (count - 1) / 256 * 256;
-  const std::int64_t top = fill == Fill::one_maximum ? count - 1 : tile;
-  const std::int64_t bottom = fill == Fill::one_maximum ? 0 : (tile > 0 ? tile - 1 : 1);
+  const std::int64_t before = tile > 0 ? tile - 1 : 1;
+  std::int64_t top = count - 1;
+  std::int64_t bottom = 0;
+  if (fill != Fill::one_maximum) {
+    top = fill == Fill::tile_maximum ? tile : before;
+    bottom = fill == Fill::tile_maximum ? before : tile;
+  }
   return at == top ? 1 : at == bottom ? -1 : 0;
 }
 
@@ -238,7 +247,7 @@ ROOFTILE_HOST_DEVICE T draw_integer(std::uint32_t word, Fill fill, std::int64_t 
   constexpr T kMin = std::numeric_limits<T>::min();
   constexpr T kMax = std::numeric_limits<T>::max();
   constexpr bool kSigned = std::is_signed_v<T>;
-  if (fill == Fill::one_maximum || fill == Fill::tile_maximum) {
+  if (has_extrema(fill)) {
     const std::int64_t value = peak > 0 ? kHighestInteger<T>
                                : peak < 0
                                    ? kLowestInteger<T>
@@ -295,8 +304,9 @@ ROOFTILE_HOST_DEVICE void draw_group(T* elements, std::int64_t count, std::int64
       const bool here = at == count / 2 || (w[first] & 63u) == 0;
       if ((fill == Fill::nan_at_last && at == count - 1) || (fill == Fill::nan_inside && here)) {
         elements[i] = nan_of<T>();
-      } else if (fill == Fill::inf_inside && here) {
-        elements[i] = round_to<T>((w[first] >> 6 & 1u) != 0 ? -infinity_of<T>() : infinity_of<T>());
+      } else if (fill == Fill::inf_inside && (here || at == 0)) {
+        const bool negative = at == 0 || (w[first] >> 6 & 1u) != 0;
+        elements[i] = round_to<T>(negative ? -infinity_of<T>() : infinity_of<T>());
       } else {
         elements[i] = draw_float<T>(w[first], w[first + kWords - 1], fill, at, peak);
       }

@@ -22,6 +22,7 @@ constexpr std::array kFills = {
     std::pair{Fill::log_uniform, std::string_view("log_uniform")},
     std::pair{Fill::any_bits, std::string_view("any_bits")},
     std::pair{Fill::equal, std::string_view("equal")},
+    std::pair{Fill::tile_minimum, std::string_view("tile_minimum")},
 };
 
 }  // namespace

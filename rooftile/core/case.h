@@ -33,15 +33,16 @@ enum class Fill {
   nan_at_last,     // uniform with one NaN in the last element
   special,         // uniform with infinities, signed zeros, denormals and the largest finite values mixed in
   nan_inside,      // uniform with a NaN in the middle and, on average, in every 64th element
-  rising,      // from the first element to the last from low to high, ties where the dtype has no more values
-  falling,     // the other way round
-  inf_inside,  // uniform with an infinity in the middle and, on average, in every 64th element, of either sign
+  rising,   // from the first element to the last from low to high, ties where the dtype has no more values
+  falling,  // the other way round
+  inf_inside,  // uniform with an infinity in the middle and, on average, in every 64th element, of either sign; -inf first
   one_maximum,   // uniform with one element above and one below all others: the last and the first
   tile_maximum,  // the same two beside each other, at the last multiple of 256
   normal,       // floats: mean 0, variance 1 (a sum of 12 uniform values); integers: of a 16th of their range
   log_uniform,  // magnitudes from 2^-8 to 2^8, as many in each power of two; integers over their bits
   any_bits,     // integers: every value; floats: every finite value, by its bits
   equal,        // one and the same value
+  tile_minimum,  // as tile_maximum, the two in each other's place: the largest before the multiple
 };
 [[nodiscard]] std::span<const Fill> all_fills();
 [[nodiscard]] std::string_view to_string(Fill fill);
@@ -56,7 +57,7 @@ enum class CaseTier {
 struct Case {
   Shape shape;
   DType dtype = DType::f32;
-  Params params;
+  Params params{};
   std::uint64_t seed = 1;
   Fill fill = Fill::uniform;
   int offset = 0;         // elements by which every tensor's pointer is off its allocation's alignment

@@ -136,6 +136,7 @@ TEST(Fill, SpecialHoldsEverySpecialValue) {
 TEST(Fill, InfInsideHasBothInfinities) {
   const HostTensor x = filled(DType::bf16, 5001, Fill::inf_inside);
   EXPECT_TRUE(std::isinf(x.at(2500)));
+  EXPECT_TRUE(std::isinf(x.at(0)) && x.at(0) < 0) << "a minimum that starts from the lowest finite value shows";
   std::set<double> infinities;
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     ASSERT_FALSE(std::isnan(x.at(i)));
@@ -147,8 +148,9 @@ TEST(Fill, InfInsideHasBothInfinities) {
 // An element that nobody else equals: a kernel that leaves it out gives another maximum, or minimum.
 TEST(Fill, ExtremaStandAloneAtTheirPlaces) {
   for (const DType dtype : all_dtypes()) {
-    for (const auto& [fill, top, bottom] :
-         {std::tuple{Fill::one_maximum, 1000, 0}, {Fill::tile_maximum, 768, 767}}) {
+    for (const auto& [fill, top, bottom] : {std::tuple{Fill::one_maximum, 1000, 0},
+                                            {Fill::tile_maximum, 768, 767},
+                                            {Fill::tile_minimum, 767, 768}}) {
       const HostTensor x = filled(dtype, 1001, fill);
       for (std::int64_t i = 0; i < x.numel(); ++i) {
         ASSERT_TRUE(i == top || x.at(i) < x.at(top)) << to_string(dtype) << " " << i;

@@ -41,7 +41,7 @@ TEST(Case, FillsParseAsTheyPrint) {
       parse_fill("unifrom").status().rule(),
       "unknown fill \"unifrom\": did you mean uniform? use one of uniform, small_integers, "
       "nan_at_last, special, nan_inside, rising, falling, inf_inside, one_maximum, tile_maximum, normal, "
-      "log_uniform, any_bits, equal");
+      "log_uniform, any_bits, equal, tile_minimum");
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // Rows and cases of every operator: complete and without doubles.
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <string>
 
 #include "rooftile/lab/case/case_request.h"
+#include "rooftile/lab/case/problem.h"
 #include "tests/operators/operators_testing.h"
 
 namespace rooftile::operators_testing {
@@ -67,6 +69,70 @@ TEST_P(Rows, CasesHaveShapesThatACallerMayName) {
     const Result<Case> named = lab::make_case(*op_, *cases_, request, DeviceKind::cpu);
     ASSERT_TRUE(named.ok()) << case_id(c) << ": " << named.status().message();
     EXPECT_EQ(named->shape, c.shape);
+  }
+}
+
+// The arguments of a case whose tensors have addresses and no memory.
+Result<AnyArgs> args_without_memory(const OperatorDescriptor& op, const OperatorCases& cases, const Case& c,
+                                    Device device) {
+  ROOFTILE_TRY_ASSIGN(const lab::TensorPlan plan, lab::plan_tensors(op, cases, c));
+  std::vector<TensorView> views;
+  std::size_t input = 0;
+  std::size_t output = 0;
+  for (const TensorSlot& slot : op.slots) {
+    const TensorSpec& spec = is_read(slot) ? plan.inputs[input] : plan.outputs[output];
+    Extents strides = contiguous_strides(spec.shape);
+    if (is_read(slot) && !plan.work.inputs[input].strides.empty()) strides = plan.work.inputs[input].strides;
+    if (!is_read(slot) && output < plan.work.output_strides.size() &&
+        !plan.work.output_strides[output].empty())
+      strides = plan.work.output_strides[output];
+    const bool absent = is_read(slot) && plan.work.inputs[input].absent;
+    // Far apart, and as far off their alignment as the case says.
+    const std::uintptr_t address =
+        ((views.size() + 1) << 42) + static_cast<std::size_t>(c.offset) * size_of(spec.dtype);
+    TensorView view(reinterpret_cast<void*>(address), spec.dtype, device, spec.shape, strides);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      if (c.in_place && !is_read(slot) && op.slots[i].name == slot.may_alias) view = views[i];
+    }
+    views.push_back(absent ? TensorView() : view);
+    is_read(slot) ? ++input : ++output;
+  }
+  return op.make_args(views, c.params);
+}
+
+DeviceProperties made_up_gpu(int compute_capability, int multiprocessors) {
+  DeviceProperties gpu = *device_properties(kSim).value();
+  gpu.device = cuda_device(0);
+  gpu.compute_capability = compute_capability;
+  gpu.multiprocessors = multiprocessors;
+  return gpu;
+}
+
+// Whichever device a call is on, the rung that is chosen for it has a row, is of that device, and serves it.
+TEST_P(Rows, ChooseNamesARungThatServesTheCall) {
+  if (!op_->choose) GTEST_SKIP() << "a lesson: nobody calls it";
+  for (const DeviceProperties& device : {*device_properties(kCpu).value(), *device_properties(kSim).value(),
+                                         made_up_gpu(80, 108), made_up_gpu(90, 132), made_up_gpu(100, 148)}) {
+    const bool is_cpu = device.device.kind == DeviceKind::cpu;
+    for (const Case& c : cases_->cases()) {
+      const Result<AnyArgs> args = args_without_memory(*op_, *cases_, c, device.device);
+      ASSERT_TRUE(args.ok()) << case_id(c) << ": " << args.status();
+      if (writes_nothing(*op_, *args)) continue;
+      const std::string chosen(op_->choose(*args, device));
+      const std::string where = case_id(c) + " on " + to_string(device.device) + ", sm_" +
+                                std::to_string(device.compute_capability) + ": " + chosen;
+      const RungRow* rung = op_->find_rung(chosen);
+      ASSERT_NE(rung, nullptr) << where << " is no rung";
+      EXPECT_EQ(rung->kind, is_cpu ? RungKind::cpu : RungKind::gpu) << where;
+      EXPECT_TRUE(rung->wrong_on_purpose.empty()) << where;
+      if (device.device.kind == DeviceKind::cuda) {
+        const int has = device.compute_capability;
+        EXPECT_TRUE(rung->arch.exact ? has == rung->arch.minimum : has >= rung->arch.minimum) << where;
+      }
+      if (rung->supports) {
+        EXPECT_EQ(rung->supports(*args, device), "") << where;
+      }
+    }
   }
 }
 

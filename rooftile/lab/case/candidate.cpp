@@ -16,7 +16,8 @@ std::string no_launcher(Device device) {
       to_string(device));
 }
 
-Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device) {
+// `plans`: not where the call writes nothing, which no rung is asked about (core/operator.h, run).
+Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device, bool plans) {
   Candidate candidate;
   candidate.id = rung.id;
   candidate.idea = rung.idea;
@@ -27,9 +28,10 @@ Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& d
   candidate.built = static_cast<bool>(candidate.launch);
   candidate.absent = rung.absent;
   candidate.lost = !candidate.built && !candidate.absent;
-  candidate.unsupported =
-      candidate.lost ? no_launcher(device.device) : unsupported_reason(rung, args, device);
-  if (candidate.unsupported.empty()) candidate.plan = plan_rung(rung, args, device);
+  candidate.unsupported = candidate.lost ? no_launcher(device.device)
+                          : plans        ? unsupported_reason(rung, args, device)
+                                         : unavailable_reason(rung, device);
+  if (candidate.unsupported.empty() && plans) candidate.plan = plan_rung(rung, args, device);
   return candidate;
 }
 
@@ -75,9 +77,10 @@ std::vector<Candidate> candidates(const OperatorDescriptor& op, const std::vecto
                                   const std::vector<std::string>& only, ArgsRef args,
                                   const DeviceProperties& device) {
   std::vector<Candidate> list;
+  const bool plans = !writes_nothing(op, args);
   for (const RungRow& rung : op.rungs) {
     if (rung.kind == kind_on(device.device.kind) && named(only, rung.id))
-      list.push_back(from_rung(rung, args, device));
+      list.push_back(from_rung(rung, args, device, plans));
   }
   for (const PeerRow* peer : peers) {
     if (peer->device == device.device.kind && named(only, peer->id))

@@ -107,10 +107,8 @@ double flops_per_round(Arithmetic arithmetic, int multiprocessors) {
   const double sms = multiprocessors;
   switch (arithmetic) {
     case Arithmetic::fma_f32:
-    case Arithmetic::fma_f64: {
-      const double columns = arithmetic == Arithmetic::fma_f32 ? FmaShape::kRows : FmaShape::kRows / 2;
-      return 2.0 * FmaShape::kRows * columns * FmaShape::kBlock * FmaShape::kBlocksPerSm * sms;
-    }
+    case Arithmetic::fma_f64:
+      return 2.0 * FmaShape::kChains * FmaShape::kBlock * FmaShape::kBlocksPerSm * sms;
     case Arithmetic::mma_sync_bf16:
     case Arithmetic::mma_sync_f64:
       return 2.0 * MmaSyncShape::kProducts * MmaSyncShape::kChains * (MmaSyncShape::kBlock / 32.0) *

@@ -7,11 +7,10 @@
 
 namespace rooftile::lab {
 
-// An outer product per thread and round: kRows numbers by kRows in f32, by half as many in f64.
 struct FmaShape {
   static constexpr int kBlock = 256;
-  static constexpr int kBlocksPerSm = 2;  // 16 warps, four per scheduler
-  static constexpr int kRows = 8;
+  static constexpr int kBlocksPerSm = 4;  // 32 warps, eight per scheduler
+  static constexpr int kChains = 8;       // independent, so that latency does not decide
 };
 
 struct MmaSyncShape {

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "20b48de6519f";
+inline constexpr std::string_view kTimingSources = "4b39825cefe2";
 
 }  // namespace rooftile::lab
