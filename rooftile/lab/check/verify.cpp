@@ -184,24 +184,19 @@ std::string far_from_peer(const OperatorDescriptor& op, const std::vector<HostTe
   return "";
 }
 
-Findings run_check(const Candidate& candidate, DeviceProblem& problem, const PeerOutputs* peer,
-                   CheckResult& result) {
-  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
-  ROOFTILE_TRY_ASSIGN(const LaunchFn launch,
-                      prepared_launch(candidate, problem.call(candidate.plan, scratch.workspace())));
+// The two runs of a check, judged. `forgives`: a peer may compute where ours move, it is not asked for the bits of a NaN.
+Findings judge_runs(HostProblem& host, const PoisonedRun& run_once, Determinism determinism, bool forgives,
+                    const PeerOutputs* peer, CheckResult& result) {
   std::array<std::vector<HostTensor>, kPoison.size()> outputs;
   std::vector<std::int64_t> results;  // of the first run
   for (std::size_t run = 0; run < kPoison.size(); ++run) {
-    ROOFTILE_TRY(poison_and_launch(candidate, launch, problem, scratch, kPoison[run]));
-    ROOFTILE_TRY_ASSIGN(Finding trace, check_traces(problem, scratch, run + 1 == kPoison.size()));
-    if (!trace.text.empty()) return trace;
-    std::string outside;
-    ROOFTILE_TRY_ASSIGN(outputs[run], problem.download_written(kPoison[run], outside));
-    if (!outside.empty()) return Finding{std::move(outside)};
+    std::string found;
+    ROOFTILE_TRY_ASSIGN(outputs[run], run_once(kPoison[run], found));
+    if (!found.empty()) return Finding{std::move(found)};
     // The same bits once more are as right as they were.
     std::size_t differs = 0;
     if (run > 0 && same_bits(outputs[0], outputs[run], results, differs)) continue;
-    ROOFTILE_TRY_ASSIGN(const Judgement judgement, problem.host().judge(outputs[run]));
+    ROOFTILE_TRY_ASSIGN(const Judgement judgement, host.judge(outputs[run]));
     result.max_error = std::max(result.max_error, judgement.max_error);
     result.sampled = judgement.sampled;
     if (run == 0) {
@@ -209,25 +204,71 @@ Findings run_check(const Candidate& candidate, DeviceProblem& problem, const Pee
       result.digests = digests_of(outputs[0], results);
       result.results = results;
     }
-    // A peer may compute where ours move: it is not asked for the bits of a NaN.
-    const bool forgiven = judgement.nan_bits_alone && candidate.kind == CandidateKind::peer;
+    const bool forgiven = judgement.nan_bits_alone && forgives;
     if (!judgement.mismatch.empty() && !forgiven) return Finding{judgement.mismatch};
     if (!judgement.sampled.empty() && peer != nullptr) {
       result.sampled += fmt::format(", and all of them against {}", peer->peer);
-      std::string far = far_from_peer(problem.host().op(), outputs[run], judgement, *peer);
+      std::string far = far_from_peer(host.op(), outputs[run], judgement, *peer);
       if (!far.empty()) return Finding{std::move(far)};
     }
-    if (std::string missing = run > 0 ? unwritten(problem.host().op(), outputs, results) : "";
-        !missing.empty())
+    if (std::string missing = run > 0 ? unwritten(host.op(), outputs, results) : ""; !missing.empty())
       return Finding{std::move(missing)};
-    if (run > 0 && candidate.determinism == Determinism::run_to_run) {
+    if (run > 0 && determinism == Determinism::run_to_run) {
       return Finding{fmt::format("{} differs between two runs, but the rung promises run-to-run determinism",
-                                 written_slot(problem.host().op(), differs))};
+                                 written_slot(host.op(), differs))};
     }
   }
-  if (!result.sampled.empty() && candidate.kind == CandidateKind::peer)
+  if (!result.sampled.empty() && forgives)
     result.outputs = std::make_shared<const std::vector<HostTensor>>(std::move(outputs[0]));
   return Finding{};
+}
+
+Findings run_check(const Candidate& candidate, DeviceProblem& problem, const PeerOutputs* peer,
+                   CheckResult& result) {
+  ROOFTILE_TRY_ASSIGN(const Scratch scratch, problem.make_scratch(candidate.plan.workspace));
+  ROOFTILE_TRY_ASSIGN(const LaunchFn launch,
+                      prepared_launch(candidate, problem.call(candidate.plan, scratch.workspace())));
+  const auto run = [&](int poison, std::string& found) -> Result<std::vector<HostTensor>> {
+    ROOFTILE_TRY(poison_and_launch(candidate, launch, problem, scratch, poison));
+    ROOFTILE_TRY_ASSIGN(Finding trace, check_traces(problem, scratch, poison == kPoison.back()));
+    found = std::move(trace.text);
+    if (!found.empty()) return std::vector<HostTensor>();
+    return problem.download_written(poison, found);
+  };
+  return judge_runs(problem.host(), run, candidate.determinism, candidate.kind == CandidateKind::peer, peer,
+                    result);
+}
+
+CheckResult named_result(std::string_view candidate, const DeviceProblem& problem) {
+  const OperatorDescriptor& op = problem.host().op();
+  const Case& c = problem.host().the_case();
+  CheckResult result;
+  result.id = fmt::format("{}/{}[{}]", op.name, candidate, case_id(c));
+  result.device = to_string(problem.properties().device);
+  result.repro = repro_command(op, candidate, c, problem.properties().device);
+  return result;
+}
+
+void set_status(CheckResult& result, const Findings& findings) {
+  if (findings.ok()) {
+    result.status = findings->text.empty() ? CheckStatus::passed : CheckStatus::failed;
+    result.reason = findings->text;
+    return;
+  }
+  // Too little memory says nothing about the candidate; every other error does.
+  const bool skip = findings.status().code() == StatusCode::out_of_memory;
+  result.status = skip ? CheckStatus::skipped : CheckStatus::failed;
+  result.reason = findings.status().sentence();
+}
+
+// The digests of the check, or else right once more.
+Status judge_again(const CheckResult& check, HostProblem& host, const std::vector<HostTensor>& outputs,
+                   const std::string& outside) {
+  if (outside.empty() && digests_of(outputs, check.results) == check.digests) return {};
+  ROOFTILE_TRY_ASSIGN(const Judgement judgement, host.judge(outputs));
+  const std::string wrong = outside.empty() ? judgement.mismatch : outside;
+  if (wrong.empty()) return {};
+  return Status::error(StatusCode::check_failed, "right before it was timed and wrong after it: " + wrong);
 }
 
 bool has_params(const Case& c, const std::vector<std::pair<std::string, std::string>>& wanted) {
@@ -392,26 +433,13 @@ void keep_peer(CheckResult& check, const Candidate& candidate, std::optional<Pee
 }
 
 CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem, const PeerOutputs* peer) {
-  const OperatorDescriptor& op = problem.host().op();
-  const Case& c = problem.host().the_case();
-  CheckResult result;
-  result.id = fmt::format("{}/{}[{}]", op.name, candidate.id, case_id(c));
-  result.device = to_string(problem.properties().device);
-  result.repro = repro_command(op, candidate.id, c, problem.properties().device);
+  CheckResult result = named_result(candidate.id, problem);
   const double judged_before = problem.host().judging_s();
   const Findings findings = run_check(candidate, problem, peer, result);
   result.judging_s = problem.host().judging_s() - judged_before;
   Status restored;
   if (!findings.ok() || !findings->text.empty()) restored = problem.restore();
-  if (findings.ok()) {
-    result.status = findings->text.empty() ? CheckStatus::passed : CheckStatus::failed;
-    result.reason = findings->text;
-  } else {
-    // Too little memory says nothing about the candidate; every other error does.
-    const bool skip = findings.status().code() == StatusCode::out_of_memory;
-    result.status = skip ? CheckStatus::skipped : CheckStatus::failed;
-    result.reason = findings.status().sentence();
-  }
+  set_status(result, findings);
   // Whoever comes next cannot be judged on spoiled inputs: it would be blamed for this one's damage.
   if (!restored.ok()) {
     result.reason += "; and the inputs could not be restored: " + restored.sentence();
@@ -420,19 +448,28 @@ CheckResult check_candidate(const Candidate& candidate, DeviceProblem& problem, 
   return result;
 }
 
+CheckResult check_peer_runs(std::string_view peer, DeviceProblem& problem, const PoisonedRun& run) {
+  CheckResult result = named_result(peer, problem);
+  const double judged_before = problem.host().judging_s();
+  set_status(result, judge_runs(problem.host(), run, Determinism::not_guaranteed, true, nullptr, result));
+  result.judging_s = problem.host().judging_s() - judged_before;
+  return result;
+}
+
 Status check_again(const CheckResult& check, DeviceProblem& problem, const Scratch& scratch,
                    const std::function<Status()>& run) {
-  constexpr int kPoisonAfter = 0xFF;
-  ROOFTILE_TRY(problem.prepare(kPoisonAfter));
-  ROOFTILE_TRY(scratch.any.poison(problem.stream(), kPoisonAfter));
+  ROOFTILE_TRY(problem.prepare(kPoison[0]));
+  ROOFTILE_TRY(scratch.any.poison(problem.stream(), kPoison[0]));
   ROOFTILE_TRY(run());
   std::string outside;
-  ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor> outputs, problem.download_written(kPoisonAfter, outside));
-  if (outside.empty() && digests_of(outputs, check.results) == check.digests) return {};
-  ROOFTILE_TRY_ASSIGN(const Judgement judgement, problem.host().judge(outputs));
-  const std::string wrong = outside.empty() ? judgement.mismatch : outside;
-  if (wrong.empty()) return {};
-  return Status::error(StatusCode::check_failed, "right before it was timed and wrong after it: " + wrong);
+  ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor> outputs, problem.download_written(kPoison[0], outside));
+  return judge_again(check, problem.host(), outputs, outside);
+}
+
+Status check_peer_again(const CheckResult& check, HostProblem& host, const PoisonedRun& run) {
+  std::string outside;
+  ROOFTILE_TRY_ASSIGN(const std::vector<HostTensor> outputs, run(kPoison[0], outside));
+  return judge_again(check, host, outputs, outside);
 }
 
 Result<VerifyReport> verify(const Registry& registry, const VerifyOptions& options) {

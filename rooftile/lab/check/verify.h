@@ -67,6 +67,13 @@ void keep_peer(CheckResult& check, const Candidate& candidate, std::optional<Pee
 [[nodiscard]] Status check_again(const CheckResult& check, DeviceProblem& problem, const Scratch& scratch,
                                  const std::function<Status()>& run);
 
+// The same for what runs elsewhere: in a peer's process. A run starts with `poison` in every byte of the outputs and
+// gives what the slots that are written hold after it; what else it finds wrong is put into `found`.
+using PoisonedRun = std::function<Result<std::vector<HostTensor>>(int poison, std::string& found)>;
+[[nodiscard]] CheckResult check_peer_runs(std::string_view peer, DeviceProblem& problem,
+                                          const PoisonedRun& run);
+[[nodiscard]] Status check_peer_again(const CheckResult& check, HostProblem& host, const PoisonedRun& run);
+
 struct VerifyOptions {
   std::vector<std::string> operators;  // empty: all
   std::vector<Device> devices;
