@@ -107,6 +107,22 @@ rooftile_link_checked_operators(rooftile_cli)
 target_link_libraries(rooftile_cli PRIVATE rooftile_lab rooftile_lab_ops rooftile_lessons rooftile_sim_checked rooftile fmt::fmt
                       CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 
+# What a child process of the lab runs stands beside the program.
+file(GLOB peer_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/lab/peer_process/*.py)
+foreach(op IN LISTS rooftile_library_operators rooftile_lessons)
+  file(GLOB scripts CONFIGURE_DEPENDS ${${op}_folder}/${op}_peers_*.py)
+  list(APPEND peer_scripts ${scripts})
+endforeach()
+set(peers_dir $<TARGET_FILE_DIR:rooftile_cli>/peers)
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/peer_scripts.stamp
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${peers_dir}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${peers_dir}
+  COMMAND ${CMAKE_COMMAND} -E copy ${peer_scripts} ${peers_dir}
+  COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/peer_scripts.stamp
+  DEPENDS ${peer_scripts} COMMENT "" VERBATIM)
+add_custom_target(rooftile_peer_scripts DEPENDS ${PROJECT_BINARY_DIR}/peer_scripts.stamp)
+add_dependencies(rooftile_cli rooftile_peer_scripts)
+
 # Others' libraries are opponents only: a plugin each, so that the program starts where they are absent.
 set(rooftile_host_vendors std tbb openblas)
 find_package(OpenBLAS CONFIG QUIET)
