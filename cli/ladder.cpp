@@ -22,7 +22,8 @@ struct LadderCommand {
   double budget_s = 5.0;
   std::string json;
   bool append = false;
-  std::string peer_json;
+  bool torch = false;
+  bool torch_compile = false;
 };
 
 bool anything_ran(const lab::LadderReport& ladder) {
@@ -53,6 +54,7 @@ Result<lab::LadderReport> climb(Session& session, const LadderCommand& call) {
     return invalid_argument("--budget must be above 0 and at most 3600 seconds");
   }
   options.timing.budget_s = call.budget_s;
+  if (call.torch || call.torch_compile) options.torch = lab::PeerProgram{.compile = call.torch_compile};
   session.peers();
   lab::Progress progress;
   options.on_step = [&progress](std::string_view text) { progress.show(text); };
@@ -71,12 +73,6 @@ Result<lab::LadderReport> climb(Session& session, const LadderCommand& call) {
   return ladder;
 }
 
-// The records that a call adds to, read before anything is measured.
-struct GivenRecords {
-  std::string kept;
-  std::string peers;
-};
-
 Result<std::string> read_record(const std::string& path, const std::string& op) {
   ROOFTILE_TRY_ASSIGN(std::string text, read_text(path));
   if (const Status status = lab::check_ladder_record(text, op); !status.ok()) {
@@ -85,18 +81,13 @@ Result<std::string> read_record(const std::string& path, const std::string& op) 
   return text;
 }
 
-Result<GivenRecords> read_records(const LadderCommand& call) {
-  GivenRecords given;
+// The record that a call adds to, read before anything is measured; empty: none.
+Result<std::string> read_kept(const LadderCommand& call) {
   if (call.append && (call.json.empty() || call.json == "-")) {
     return invalid_argument("--append adds to a record: name it by --json FILE");
   }
-  if (call.append && std::filesystem::exists(call.json)) {
-    ROOFTILE_TRY_ASSIGN(given.kept, read_record(call.json, call.op));
-  }
-  if (!call.peer_json.empty()) {
-    ROOFTILE_TRY_ASSIGN(given.peers, read_record(call.peer_json, call.op));
-  }
-  return given;
+  if (call.append && std::filesystem::exists(call.json)) return read_record(call.json, call.op);
+  return std::string();
 }
 
 Status write_record(const Session& session, const LadderCommand& call, const std::string& kept,
@@ -109,19 +100,14 @@ Status write_record(const Session& session, const LadderCommand& call, const std
 }
 
 int run(Session& session, const LadderCommand& call) {
-  const Result<GivenRecords> given = read_records(call);
-  if (!given.ok()) return report(given.status());
-  Result<lab::LadderReport> ladder = climb(session, call);
+  const Result<std::string> kept = read_kept(call);
+  if (!kept.ok()) return report(kept.status());
+  const Result<lab::LadderReport> ladder = climb(session, call);
   if (!ladder.ok()) return report(ladder.status());
-  if (!given->peers.empty()) {
-    const Result<int> added = lab::add_peer_rows(*ladder, given->peers);
-    if (!added.ok())
-      return report(kWrongCall, fmt::format("{}: {}", call.peer_json, added.status().sentence()));
-  }
   if (call.json != "-")
     fmt::print("{}", lab::ladder_table(*ladder, lab::stdout_width(), lab::stdout_has_colour()));
   if (!call.json.empty()) {
-    if (const Status status = write_record(session, call, given->kept, *ladder); !status.ok())
+    if (const Status status = write_record(session, call, *kept, *ladder); !status.ok())
       return report(status);
   }
   if (ladder->failed()) return report(kCheckFailed, fmt::format("{}: a rung failed its check", call.op));
@@ -159,16 +145,18 @@ void add_ladder(CLI::App& app, Session& session) {
   command->add_option("--json", call->json, "write JSON to a file; - writes JSON alone to stdout")
       ->type_name("FILE|-");
   command->add_flag("--append", call->append, "keep the other cases that the file of --json holds");
-  command
-      ->add_option("--peer-json", call->peer_json,
-                   "a record of peers that another process measured, shown beside ours without a verdict")
-      ->type_name("FILE");
+  command->add_flag(
+      "--torch", call->torch,
+      "torch as a peer: in a process of its own (python3, or $ROOFTILE_PYTHON), in turns with our rungs");
+  command->add_flag("--torch-compile", call->torch_compile,
+                    "that, and what torch.compile makes of the same call");
   command->footer(
       "Examples:\n"
       "  rooftile ladder reduce\n"
       "  rooftile ladder reduce --shape n=2^24 --dtype i32 --arg op=max\n"
       "  rooftile ladder reduce --shape n=2^16 --mode graph-cold --device cuda:0\n"
       "  rooftile ladder reduce --device cpu --json ladder.json\n"
+      "  rooftile ladder reduce --torch --arg op=max\n"
       "  rooftile ladder reduce --rungs warp_shuffle,single_pass --device sim");
   command->callback([&session, call] { session.exit_code = run(session, *call); });
 }

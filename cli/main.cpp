@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <exception>
-#include <filesystem>
 #include <new>
 #include <string_view>
 
@@ -12,10 +11,6 @@
 
 namespace rooftile::cli {
 namespace {
-
-constexpr std::string_view kPeerJson = "--peer-json";
-
-std::string file_name(std::string_view path) { return std::filesystem::path(path).filename().string(); }
 
 std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
@@ -28,8 +23,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// What was asked for, as one would type it; where its record
-// goes is left out, and the folder of one that it read.
+// What was asked for, as one would type it; where its record goes is left out.
 std::string command_line(int argc, char** argv) {
   std::string line = "rooftile";
   for (int i = 1; i < argc; ++i) {
@@ -37,10 +31,6 @@ std::string command_line(int argc, char** argv) {
     if (word == "--append" || word.starts_with("--json=")) continue;
     if (word == "--json") {
       ++i;
-    } else if (word.starts_with(kPeerJson) && word.substr(kPeerJson.size()).starts_with('=')) {
-      line += fmt::format(" {} {}", kPeerJson, quoted(file_name(word.substr(kPeerJson.size() + 1))));
-    } else if (word == kPeerJson && i + 1 < argc) {
-      line += fmt::format(" {} {}", kPeerJson, quoted(file_name(argv[++i])));
     } else {
       line += " " + quoted(argv[i]);
     }

@@ -229,19 +229,11 @@ TEST_F(Cli, LaddersAreGatheredInOneRecord) {
   const Json json = Json::parse(read_file(path("all.json")));
   ASSERT_EQ(json["results"].size(), 2u);
   EXPECT_EQ(json["results"][0]["command"], "rooftile ladder reduce --device cpu --budget 0.1 --shape n=1000");
-  EXPECT_EQ(run({"ladder", "reduce", "--device", "cpu", "--budget", "0.1", "--shape", "n=3000", "--append",
-                 "--json", path("all.json"), "--peer-json", path("all.json")})
-                .code,
-            0);
-  EXPECT_EQ(Json::parse(read_file(path("all.json")))["results"][2]["command"],
-            "rooftile ladder reduce --device cpu --budget 0.1 --shape n=3000 --peer-json all.json");
   std::ofstream(path("all.json")) << "{}";
   std::vector<std::string> args = ladder;
   args.emplace_back("n=1000");
   expect_error(2, "not a ladder of schema 1 or 2", args);
   expect_error(2, "--append", {"ladder", "reduce", "--device", "cpu", "--append"});
-  expect_error(2, "cannot read",
-               {"ladder", "reduce", "--device", "cpu", "--shape", "n=9", "--peer-json", path("none.json")});
 }
 
 TEST_F(Cli, VerdictsAreCounted) {

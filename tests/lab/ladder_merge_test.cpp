@@ -1,4 +1,4 @@
-// One file of many cases, and peers of other processes.
+// One file of many cases.
 #include "rooftile/lab/ladder/ladder_merge.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <string>
 
 #include "rooftile/lab/ladder/json_report.h"
-#include "rooftile/lab/ladder/ladder_table.h"
 #include "tests/lab/fake_operator.h"
 
 namespace rooftile::lab {
@@ -87,55 +86,6 @@ TEST(MergeLadders, WhatIsNoRecordOfThisOperatorIsAnError) {
         std::string(R"({"schema":1,"operator":"fake","results":[3]})"), ladder_json(other, "x")}) {
     EXPECT_EQ(merge_ladders(kept, fresh).status().code(), StatusCode::io_error) << kept;
   }
-}
-
-Json peer_record() {
-  Json json = Json::parse(ladder_json(one_case(1024, 5.0), "torch_peers.py"));
-  Json& rows = json["results"][0]["rows"];
-  rows.erase(1);
-  rows[0]["rung"] = "torch";
-  rows[0]["kind"] = "peer";
-  rows[0]["reason"] = "torch 2.11";
-  rows[0]["time_us"]["samples"] = std::vector<double>(30, 10.0);
-  return json;
-}
-
-TEST(PeerRows, AreMarkedAndTakeNoPartInVerdicts) {
-  LadderReport report = one_case(1024, 5.0);
-  const Result<int> added = add_peer_rows(report, peer_record().dump());
-  ASSERT_TRUE(added.ok()) << added.status().message();
-  EXPECT_EQ(*added, 1);
-  ASSERT_EQ(report.results[0].rows.size(), 3u);
-  const LadderRow& torch = report.results[0].rows[2];
-  EXPECT_TRUE(torch.other_process && torch.verified);
-  EXPECT_EQ(torch.kind, "peer");
-  EXPECT_EQ(torch.time->summary.median, 10.0);
-  EXPECT_DOUBLE_EQ(*torch.bound_fraction, 0.5);
-  EXPECT_FALSE(torch.verdict || torch.ratio_to_peer);
-  EXPECT_TRUE(Json::parse(ladder_json(report, "x"))["results"][0]["rows"][2]["other_process"]);
-  EXPECT_NE(ladder_table(report, 200, false).find("torch (other process)"), std::string::npos);
-}
-
-TEST(PeerRows, OnlyOfTheSameCaseAndMode) {
-  for (const LadderReport& other : {one_case(1025, 5.0), one_case(1024, 5.0)}) {
-    LadderReport report = other;
-    if (report.results[0].the_case.shape[0].second == 1024) report.results[0].mode = TimeMode::stream_hot;
-    const Result<int> added = add_peer_rows(report, peer_record().dump());
-    ASSERT_TRUE(added.ok()) << added.status().message();
-    EXPECT_EQ(*added, 0);
-    EXPECT_EQ(report.results[0].rows.size(), 2u);
-  }
-}
-
-TEST(PeerRows, AnUnverifiedTimeIsAnError) {
-  LadderReport report = one_case(1024, 5.0);
-  Json json = peer_record();
-  json["results"][0]["rows"][0]["verified"] = false;
-  EXPECT_EQ(add_peer_rows(report, json.dump()).status().code(), StatusCode::io_error);
-  json["results"][0]["rows"][0]["time_us"] = nullptr;
-  ASSERT_TRUE(add_peer_rows(report, json.dump()).ok());
-  EXPECT_EQ(report.results[0].rows.back().status, RowStatus::skipped);
-  EXPECT_EQ(add_peer_rows(report, "{").status().code(), StatusCode::io_error);
 }
 
 }  // namespace

@@ -89,15 +89,6 @@ TEST_F(Records, HoldWhatALadderWrote) {
   EXPECT_EQ(record.rows.back().reason, "needs sm_90a");
 }
 
-TEST_F(Records, PeersOfAnotherProcessAreNoLadder) {
-  write("fake_other_process.json",
-        R"({"schema":1,"operator":"fake","results":[{"case":{"shape":{"n":8},"dtype":"f32"},
-            "rows":[{"rung":"torch","kind":"peer","verified":true,"time_us":{"median":5}}]}]})");
-  const Result<std::vector<Record>> records = read_records(root_.string());
-  ASSERT_TRUE(records.ok()) << records.status().message();
-  EXPECT_TRUE(records->empty());
-}
-
 TEST_F(Records, NoFolderIsNoRecord) {
   fs::remove_all(root_ / "results");
   const Result<std::vector<Record>> records = read_records(root_.string());

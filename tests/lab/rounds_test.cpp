@@ -4,7 +4,9 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "rooftile/lab/ladder/verdict_trial.h"
@@ -174,6 +176,47 @@ TEST(Rounds, ALaunchThatIsWrongAfterwardsHasNoTime) {
   EXPECT_EQ(checks, 1);
   EXPECT_EQ(series[0].status.code(), StatusCode::check_failed);
   EXPECT_TRUE(series[1].status.ok());
+}
+
+// What another process measures takes its turn in every round, while nothing of ours is on the way.
+TEST(Rounds, AMeasureTakesItsTurn) {
+  std::string log;
+  const auto logs = [&log](char name) {
+    return TimedLaunch{.launch = [&log, name] {
+      log += name;
+      return Status();
+    }};
+  };
+  double us = 0;
+  const TimedLaunch measured = {.launch = {}, .measure = [&](TimeMode mode) -> Result<double> {
+                                  EXPECT_EQ(mode, TimeMode::stream_hot);
+                                  log += 'm';
+                                  return us += 1;
+                                }};
+  const std::vector<TimeSeries> series = take_turns({logs('a'), measured, logs('b')}).value();
+  // A hot launch runs twice, and each of ours once before all rounds.
+  ASSERT_EQ(log.size(), 2 + 60 * 5u);
+  std::string sorted = log.substr(2);
+  for (std::size_t round = 0; round < 60; ++round) {
+    const auto first = sorted.begin() + static_cast<std::ptrdiff_t>(5 * round);
+    std::sort(first, first + 5);
+    EXPECT_EQ(std::string(first, first + 5), "aabbm") << log;
+    EXPECT_EQ(series[1].samples_us[round], static_cast<double>(round + 1));
+  }
+  EXPECT_NE(log.substr(2), sorted);
+}
+
+TEST(Rounds, AMeasureThatFailsHasNoTimeAndIsNotAskedAgain) {
+  int asked = 0;
+  const TimedLaunch fails = {.launch = {}, .measure = [&asked](TimeMode) -> Result<double> {
+                               if (++asked > 3) return unavailable("planted");
+                               return 1.0;
+                             }};
+  const std::vector<TimeSeries> series = take_turns({fails, chain(100)}).value();
+  EXPECT_EQ(asked, 4);
+  EXPECT_TRUE(series[0].samples_us.empty());
+  EXPECT_EQ(series[0].status.code(), StatusCode::unavailable);
+  EXPECT_EQ(series[1].samples_us.size(), 60u);
 }
 
 TEST(PinnedThreads, EveryThreadGetsBackWhatItHad) {

@@ -71,9 +71,6 @@ TEST(RowSources, AreWhatTheRowDependsOn) {
   row.kind = "peer";
   row.time = RowTime{};
   EXPECT_EQ(parts_of(row), (Parts{"peer", "flags", "timing"}));
-  row.other_process = true;
-  row.other_source = "7";
-  EXPECT_EQ(row_sources("fake", row).front().digest, "7");
 }
 
 TEST(RecordLayout, ARowIsALine) {

@@ -54,7 +54,7 @@ rooftile_add_script_test(quality.wrappers COMMAND ${PROJECT_SOURCE_DIR}/tools/ch
 rooftile_add_script_test(quality.gpu_record COMMAND ${tests_dir}/quality/gpu_record_test)
 find_program(PYTHON3 python3)
 if(PYTHON3)
-  rooftile_add_script_test(quality.torch_peers COMMAND ${tests_dir}/quality/torch_peers_test)
+  rooftile_add_script_test(quality.torch COMMAND ${tests_dir}/quality/torch_test $<TARGET_FILE:rooftile_cli>)
 endif()
 # The tables of the READMEs are what the records give.
 rooftile_add_script_test(quality.tables COMMAND rooftile_cli table --check --root ${PROJECT_SOURCE_DIR})

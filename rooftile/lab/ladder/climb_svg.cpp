@@ -102,7 +102,7 @@ Scale scale_of(const Record& record, const std::vector<const RecordRow*>& bars) 
   std::size_t longest = 0;
   for (const RecordRow* row : bars) {
     scale.most = std::max(scale.most, scale.share(*row));
-    longest = std::max(longest, row_name(*row).size());
+    longest = std::max(longest, row->rung.size());
   }
   scale.bars_start = kMargin + kNameCharacter * static_cast<double>(longest) + 12;
   return scale;
@@ -144,7 +144,7 @@ class Drawing {
 void draw_row(Drawing& drawing, const Scale& scale, const RecordRow& row, double top) {
   const double baseline = top + kRowHeight / 2 + 4;
   const double width = std::max(scale.x(scale.share(row)) - scale.bars_start, 1.0);
-  drawing.text(kMargin, baseline, row.chosen ? "t n b" : "t n", row_name(row));
+  drawing.text(kMargin, baseline, row.chosen ? "t n b" : "t n", row.rung);
   drawing.bar(scale.bars_start, top + (kRowHeight - kBarHeight) / 2, width,
               row.chosen      ? "w"
               : row.is_ours() ? "r"
@@ -175,8 +175,7 @@ void draw_lines(Drawing& drawing, const Scale& scale, const Record& record, doub
         scale.bound.empty() ? "the fastest" : fmt::format("{} {}", scale.bound, time_text(scale.best_us)));
   if (peer == nullptr) return;
   drawing.line(peer_x, top, bottom + 18, "lp");
-  label(peer_x, peer_is_left, "tp",
-        fmt::format("best peer: {} {}", row_name(*peer), time_text(peer->median_us)));
+  label(peer_x, peer_is_left, "tp", fmt::format("best peer: {} {}", peer->rung, time_text(peer->median_us)));
 }
 
 }  // namespace

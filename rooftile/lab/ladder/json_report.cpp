@@ -164,7 +164,6 @@ Json row_json(std::string_view operator_name, const LadderRow& row, Device devic
                {"kind", row.kind},
                {"idea", row.idea},
                {"device", to_string(device)},
-               {"other_process", row.other_process},
                {"chosen", row.chosen},
                {"status", to_string(row.status)},
                {"reason", row.reason},
@@ -181,7 +180,7 @@ Json row_json(std::string_view operator_name, const LadderRow& row, Device devic
                {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)},
                {"sources", sources_json(row_sources(operator_name, row))}};
   if (!row.variant.empty()) json["variant"] = row.variant;
-  if (row.kind == "peer") json["version"] = row.other_process ? row.reason : row.idea;
+  if (row.kind == "peer") json["version"] = row.idea;
   if (row.accesses) json["accesses"] = accesses_json(*row.accesses);
   return json;
 }

@@ -9,6 +9,7 @@
 #include "rooftile/lab/case/problem.h"
 #include "rooftile/lab/check/verify.h"
 #include "rooftile/lab/ladder/ladder_timing.h"
+#include "rooftile/lab/ladder/process_rows.h"
 #include "rooftile/lab/simulate/simulation.h"
 
 namespace rooftile::lab {
@@ -42,7 +43,9 @@ LadderRow make_row(const Candidate& candidate, const std::string& chosen) {
 void verify_entry(LadderEntry& entry, DeviceProblem& problem, std::optional<PeerOutputs>& peer) {
   LadderRow& row = entry.row;
   if (row.status != RowStatus::ok) return;
-  CheckResult& check = entry.check = check_candidate(entry.candidate, problem, peer ? &*peer : nullptr);
+  CheckResult& check = entry.check =
+      entry.process != nullptr ? check_process_entry(entry, problem)
+                               : check_candidate(entry.candidate, problem, peer ? &*peer : nullptr);
   keep_peer(check, entry.candidate, peer);
   row.error = check.max_error;
   row.verified = check.status == CheckStatus::passed;
@@ -95,8 +98,13 @@ Result<LadderResult> climb_in_mode(const std::vector<LadderEntry>& verified, Dev
                                    TimeMode mode, const LadderOptions& options, LadderResult result) {
   result.mode = mode;
   std::vector<LadderEntry> entries;
-  for (const LadderEntry& entry : verified)
-    entries.push_back({.row = entry.row, .candidate = entry.candidate, .check = entry.check, .scratch = {}});
+  for (const LadderEntry& entry : verified) {
+    entries.push_back({.row = entry.row,
+                       .candidate = entry.candidate,
+                       .check = entry.check,
+                       .scratch = {},
+                       .process = entry.process});
+  }
   ROOFTILE_TRY(time_entries(entries, problem, options, result));
   for (LadderEntry& entry : entries) result.rows.push_back(std::move(entry.row));
   return result;
@@ -126,12 +134,22 @@ Result<std::vector<LadderResult>> climb(const Registry& registry, const Operator
   std::vector<LadderEntry> entries;
   std::vector<Candidate> all =
       candidates(op, registry.peers(op.name), options.rungs, problem.args(), problem.properties());
-  const std::vector<std::size_t> order = checking_order(all);
+  std::vector<std::size_t> order = checking_order(all);
   for (Candidate& candidate : all) {
     LadderEntry entry;
     entry.row = make_row(candidate, chosen);
     entry.candidate = std::move(candidate);
     entries.push_back(std::move(entry));
+  }
+  std::optional<PeerProcess> torch;
+  if (options.torch && device.kind != DeviceKind::sim) {
+    step(options, fmt::format("{} on {}: starting torch", op.name, to_string(device)));
+    const std::size_t ours = entries.size();
+    torch = add_process_entries(*options.torch, problem, entries);
+    for (std::size_t i = ours; i < entries.size(); ++i) {
+      if (torch) entries[i].process = &*torch;
+      order.push_back(i);
+    }
   }
   std::string sampled;
   bool spoiled = false;

@@ -12,6 +12,7 @@
 
 #include "rooftile/core/registry.h"
 #include "rooftile/lab/case/case_request.h"
+#include "rooftile/lab/peer_process/peer_process.h"
 #include "rooftile/lab/simulate/simulation.h"
 #include "rooftile/lab/time/gpu_launches.h"
 #include "rooftile/lab/time/gpu_monitor.h"
@@ -35,10 +36,8 @@ struct LadderRow {
   std::string kind;  // rung, cpu, peer, bound
   std::string idea;
   bool chosen = false;
-  bool other_process = false;  // a peer that a program of its own measured (peer_rows.h)
-  std::string other_source;    // the digest of that program
-  std::string variant;         // of several ways to do it the one that was the fastest: the bound's
-  bool simulated = false;      // executed and verified by the simulated SM: no time
+  std::string variant;     // of several ways to do it the one that was the fastest: the bound's
+  bool simulated = false;  // executed and verified by the simulated SM: no time
   RowStatus status = RowStatus::ok;
   std::string reason;
   bool verified = false;
@@ -99,7 +98,8 @@ struct LadderOptions {
   std::vector<Device> devices{};
   // Each is measured; the rungs are verified once.
   std::vector<TimeMode> modes = {TimeMode::stream_cold};
-  TimingOptions timing{};  // but its mode
+  TimingOptions timing{};              // but its mode
+  std::optional<PeerProgram> torch{};  // its rows, too, on devices that are timed
   std::function<void(std::string_view)> on_step{};
 };
 

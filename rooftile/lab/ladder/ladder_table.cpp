@@ -118,10 +118,8 @@ bool counts_flops(const LadderResult& result) {
 }
 
 void add_row(TextTable& table, const LadderResult& result, const LadderRow& row, bool timed, bool has_peer) {
-  std::vector<Cell> cells = {{row.chosen ? "*" : ""},
-                             {row.other_process ? row.rung + " (other process)" : row.rung,
-                              row.chosen ? Colour::bold : Colour::none},
-                             check_cell(row)};
+  std::vector<Cell> cells = {
+      {row.chosen ? "*" : ""}, {row.rung, row.chosen ? Colour::bold : Colour::none}, check_cell(row)};
   if (result.device.kind == DeviceKind::sim) {
     for (Cell& cell : access_cells(row, result.read_bytes + result.write_bytes))
       cells.push_back(std::move(cell));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rooftile/lab/ladder/ladder_bound.h"
+#include "rooftile/lab/ladder/process_rows.h"
 #include "rooftile/lab/time/gpu_clock.h"
 
 namespace rooftile::lab {
@@ -99,6 +100,34 @@ void note_conditions(const GpuConditions& seen, LadderResult& result) {
   }
 }
 
+// Where its process does not time it in this mode the row says so.
+void add_process_launch(LadderEntry& entry, DeviceProblem& problem, TimeMode mode,
+                        std::vector<TimedLaunch>& launches) {
+  Result<TimedLaunch> launch = process_launch(entry, problem, mode);
+  if (!launch.ok()) {
+    const bool is_skipped = launch.status().code() == StatusCode::unsupported;
+    entry.row.status = is_skipped ? RowStatus::skipped : RowStatus::failed;
+    entry.row.verified = entry.row.verified && is_skipped;
+    entry.row.reason = launch.status().sentence();
+    return;
+  }
+  entry.timed = true;
+  entry.series = launches.size();
+  launches.push_back(std::move(*launch));
+}
+
+void add_process_check(PeerProcess& process, StreamRef stream, LadderResult& result,
+                       std::vector<TimedLaunch>& launches, std::optional<ProcessCheck>& check) {
+  Result<ProcessCheck> made =
+      ProcessCheck::create(stream, process, result.mode, 0.5 * (result.read_bytes + result.write_bytes));
+  if (!made.ok()) {
+    result.notes.push_back("no cross-process check: " + made.status().sentence());
+    return;
+  }
+  check = std::move(*made);
+  check->add_to(launches, stream);
+}
+
 }  // namespace
 
 void set_time(LadderRow& row, const TimeSeries& series, TimeMode mode, double bytes, double flops) {
@@ -117,8 +146,14 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   const DeviceKind kind = stream.device.kind;
   ROOFTILE_TRY_ASSIGN(const std::function<Status()> renew, problem.make_renewal());
   std::vector<TimedLaunch> launches;
+  PeerProcess* process = nullptr;  // that something is timed in
   for (LadderEntry& entry : entries) {
     if (!entry.row.verified) continue;
+    if (entry.process != nullptr) {
+      add_process_launch(entry, problem, result.mode, launches);
+      process = entry.timed ? entry.process : process;
+      continue;
+    }
     Result<Scratch> scratch = problem.make_scratch(entry.candidate.plan.workspace);
     if (!scratch.ok()) {
       entry.row.status = RowStatus::skipped;
@@ -159,6 +194,10 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   const std::size_t first_bound = launches.size();
   const CaseBound bound(stream, problem.properties(), result);
   for (TimedLaunch& launch : bound.launches()) launches.push_back(std::move(launch));
+  const std::size_t bound_launches = launches.size() - first_bound;
+
+  std::optional<ProcessCheck> process_check;
+  if (process != nullptr) add_process_check(*process, stream, result, launches, process_check);
 
   const bool has_sm_clock = kind == DeviceKind::cuda;
   const Result<double> clock_before = has_sm_clock ? clock_now(stream) : Result<double>(0.0);
@@ -184,6 +223,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   if (!remarks.caveat.empty()) result.notes.push_back(remarks.caveat);
   result.flush_bytes = static_cast<double>(remarks.flush_bytes);
   result.budget_s = timing.budget_s;
+  if (process_check) result.notes.push_back(process_check->note(series, margins, seed));
 
   if (margins.near_cache) {
     result.notes.push_back(
@@ -202,7 +242,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     }
   }
   compare_with_peer(entries, series, margins, seed);
-  std::optional<LadderRow> row = bound.row(std::span(series).subspan(first_bound), result);
+  std::optional<LadderRow> row = bound.row(std::span(series).subspan(first_bound, bound_launches), result);
   if (!row) return {};
   for (LadderEntry& entry : entries) set_bound_fraction(entry.row, *row, bytes);
   note_launch_bound(*row, result);

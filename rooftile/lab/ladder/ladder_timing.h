@@ -8,6 +8,7 @@
 #include "rooftile/lab/case/problem.h"
 #include "rooftile/lab/check/verify.h"
 #include "rooftile/lab/ladder/ladder.h"
+#include "rooftile/lab/peer_process/peer_process.h"
 
 namespace rooftile::lab {
 
@@ -19,6 +20,7 @@ struct LadderEntry {
   Scratch scratch;
   std::size_t series = 0;  // index of its time series, where it was timed
   bool timed = false;
+  PeerProcess* process = nullptr;  // of a peer that runs in one
 };
 
 // Times all verified entries and the bound together in result.mode, and fills

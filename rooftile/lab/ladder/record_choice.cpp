@@ -88,7 +88,7 @@ const RecordRow* best_peer(const Record& record) {
   if (compared != nullptr) {
     return find_row(record, [compared](const RecordRow& row) { return row.rung == compared->peer; });
   }
-  return find_fastest(record, [](const RecordRow& row) { return row.kind == "peer" && !row.other_process; });
+  return find_fastest(record, [](const RecordRow& row) { return row.kind == "peer"; });
 }
 
 OperatorRecords choose_records(const std::vector<Record>& records, std::string_view name,

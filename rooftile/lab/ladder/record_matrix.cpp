@@ -26,7 +26,7 @@ std::size_t place_of(std::vector<T>& list, const T& value) {
 
 const RecordRow* find_timed(const Record& record, const std::string& name) {
   const auto at = std::find_if(record.rows.begin(), record.rows.end(),
-                               [&name](const RecordRow& row) { return row.timed && row_name(row) == name; });
+                               [&name](const RecordRow& row) { return row.timed && row.rung == name; });
   return at == record.rows.end() ? nullptr : &*at;
 }
 
@@ -38,12 +38,12 @@ std::vector<std::string> timed_names(const OperatorRecords& of, const Wanted& wa
   const Record& longest =
       **std::max_element(of.shown.begin(), of.shown.end(),
                          [](const Record* x, const Record* y) { return x->rows.size() < y->rows.size(); });
-  for (const RecordRow& row : longest.rows) place_of(all, row_name(row));
+  for (const RecordRow& row : longest.rows) place_of(all, row.rung);
   for (const Record* record : of.shown) {
     for (const RecordRow& row : record->rows) {
       if (!wanted(row)) continue;
-      place_of(all, row_name(row));
-      if (row.timed) place_of(timed, row_name(row));
+      place_of(all, row.rung);
+      if (row.timed) place_of(timed, row.rung);
     }
   }
   std::erase_if(all, [&timed](const std::string& name) {
@@ -63,7 +63,7 @@ class Footnotes {
     };
     for (const std::string& note : record.notes) add(note);
     for (const RecordRow& row : record.rows) {
-      if (row.timed && row.kind != "bound" && !row.other_process && !row.reason.empty()) {
+      if (row.timed && row.kind != "bound" && !row.reason.empty()) {
         add(fmt::format("{}: {}", row.rung, row.reason));
       }
     }
@@ -175,7 +175,7 @@ std::string matrix_legend(const OperatorRecords& of, const Columns& columns) {
   if (columns.faster)
     text += " Faster here: a rung of a time at least 1 % below, and its share of the bound.";
   if (columns.estimates) {
-    text += " ~: of the medians alone; peers of another process did not take turns with the rungs.";
+    text += " ~: of the medians, without a verdict: that is against the fastest peer.";
   }
   std::vector<std::string> paths;
   std::vector<std::string> commits;
@@ -254,7 +254,7 @@ std::string skipped_rungs(const OperatorRecords& of) {
       const auto at =
           std::find_if(reasons.begin(), reasons.end(), [&why](const Reason& r) { return r.text == why; });
       Reason& reason = at == reasons.end() ? reasons.emplace_back(Reason{why}) : *at;
-      const std::size_t place = place_of(reason.rungs, row_name(row));
+      const std::size_t place = place_of(reason.rungs, row.rung);
       reason.cases.resize(reason.rungs.size());
       ++reason.cases[place];
     }

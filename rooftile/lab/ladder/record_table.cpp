@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kEndMarker = "<!-- end generated -->";
 
 std::string climb_line(const Record& record, const RecordRow& row, bool has_peer) {
-  const std::string name = cell(row_name(row));
+  const std::string name = cell(row.rung);
   std::string line =
       fmt::format("| {}{} | {}{} | {} | {} |", row.chosen ? fmt::format("**{}**", name) : name,
                   row.stale ? kStaleMark : "", time_text(row.median_us), row.steady ? "" : " (insufficient)",

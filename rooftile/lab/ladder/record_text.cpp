@@ -85,10 +85,6 @@ std::string rate_text(const Record& record, const RecordRow& row) {
 
 std::string_view rate_unit(const Record& record) { return counts_flops(record) ? "TFLOP/s" : "GB/s"; }
 
-std::string row_name(const RecordRow& row) {
-  return row.other_process ? row.rung + " (other process)" : row.rung;
-}
-
 std::string cell(std::string_view text) {
   std::string safe;
   for (const char c : text) {

@@ -29,9 +29,6 @@ inline constexpr std::string_view kStaleMark = "†";
 [[nodiscard]] std::string rate_text(const Record& record, const RecordRow& row);  // "4323", "0.57"
 [[nodiscard]] std::string_view rate_unit(const Record& record);
 
-// Rungs and peers by name; a peer of another process says so.
-[[nodiscard]] std::string row_name(const RecordRow& row);
-
 // A table's cell must not end its cell or its line.
 [[nodiscard]] std::string cell(std::string_view text);
 

@@ -37,7 +37,6 @@ RecordRow read_row(const Json& json) {
   RecordRow row;
   row.rung = text_of(json, "rung");
   row.kind = text_of(json, "kind");
-  row.other_process = flag_of(json, "other_process");
   row.chosen = flag_of(json, "chosen");
   row.status = text_of(json, "status");
   row.reason = text_of(json, "reason");
@@ -99,7 +98,7 @@ Record read_result(const Json& file, const Json& result) {
   return record;
 }
 
-// What only the simulator ran has no time to show, and peers of another process are no ladder.
+// What only the simulator ran has no time to show.
 bool has_times(const Record& record) {
   return std::any_of(record.rows.begin(), record.rows.end(),
                      [](const RecordRow& row) { return row.timed && row.is_ours(); });

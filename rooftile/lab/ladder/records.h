@@ -16,7 +16,6 @@ namespace rooftile::lab {
 struct RecordRow {
   std::string rung;
   std::string kind;  // "rung", "cpu", "peer", "bound"
-  bool other_process = false;
   bool chosen = false;
   std::string status;
   std::string reason;
@@ -64,8 +63,7 @@ struct Record {
   std::vector<RecordRow> rows;
 };
 
-// All ladder records under root/results, by path; records of another kind, and those of peers alone, are
-// passed over. An error names the file that is no JSON, or no record.
+// All ladder records under root/results, by path; records of another kind are passed over. An error names the file that is no JSON, or no record.
 [[nodiscard]] Result<std::vector<Record>> read_records(const std::string& root);
 
 // Says of every row whether it was measured from other sources than those that stand here.

@@ -22,7 +22,6 @@ bool is_peer(std::string_view operator_name, std::string_view name) {
 }  // namespace
 
 SourceParts row_sources(std::string_view operator_name, const LadderRow& row) {
-  if (row.other_process) return {{"peer", row.other_source.empty() ? "unknown" : row.other_source}};
   if (row.kind == "bound") return parts_of(operator_name, row.rung, {"flags", "timing"});
   SourceParts sources;
   if (row.kind == "peer") {

@@ -164,6 +164,7 @@ Result<Stopwatch> Stopwatch::create(StreamRef stream, const DeviceProperties& de
   }
   watch.last_us_.resize(launches.size());
   for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i].measure) continue;
     watch.statuses_[i] = watch.prepare_one(i);
     if (watch.statuses_[i].ok()) watch.statuses_[i] = launches[i].launch();
     if (watch.statuses_[i].ok()) watch.statuses_[i] = synchronize(stream);
@@ -203,7 +204,7 @@ void Stopwatch::capture_all() {
     const bool back = std::popcount(graph) % 2 == 1;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t launch = back ? count - 1 - i : i;
-      if (statuses_[launch].ok()) statuses_[launch] = capture(launch);
+      if (statuses_[launch].ok() && !launches_[launch].measure) statuses_[launch] = capture(launch);
     }
   }
 }
@@ -257,14 +258,15 @@ Status Stopwatch::grow_events(std::size_t count) {
 void Stopwatch::pad(std::size_t count) {
   std::size_t shortest = launches_.size();
   for (std::size_t i = 0; i < launches_.size(); ++i) {
-    if (statuses_[i].ok() && (shortest == launches_.size() || last_us_[i] < last_us_[shortest])) shortest = i;
+    if (!statuses_[i].ok() || launches_[i].measure) continue;
+    if (shortest == launches_.size() || last_us_[i] < last_us_[shortest]) shortest = i;
   }
   if (shortest == launches_.size() || last_us_[shortest] > kPaddedUs) return;
   for (std::size_t i = 0; i < count && statuses_[shortest].ok(); ++i)
     statuses_[shortest] = time_one(shortest, events_.back());
 }
 
-Result<std::vector<double>> Stopwatch::run(std::span<const std::size_t> order) {
+Status Stopwatch::run_ours(std::span<const std::size_t> order, std::span<double> times_us) {
   ROOFTILE_TRY(grow_events(order.size() + 1));
   // What is sustained has company of its own kind.
   const bool padded = stream_.device.kind == DeviceKind::cuda && mode_ != TimeMode::sustained;
@@ -280,12 +282,42 @@ Result<std::vector<double>> Stopwatch::run(std::span<const std::size_t> order) {
   }
   if (padded) pad(kTail);
   ROOFTILE_TRY(synchronize(stream_));
-  std::vector<double> times_us(order.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (!statuses_[order[i]].ok()) continue;
     ROOFTILE_TRY_ASSIGN(times_us[i], events_[i].stop.elapsed_us_since(events_[i].start));
     if (mode_ == TimeMode::sustained) times_us[i] /= bursts_[order[i]];
     last_us_[order[i]] = times_us[i];
+  }
+  return {};
+}
+
+Result<double> Stopwatch::run_elsewhere(std::size_t launch) const {
+  ROOFTILE_TRY(synchronize(stream_));
+  return launches_[launch].measure(mode_);
+}
+
+Result<std::vector<double>> Stopwatch::run(std::span<const std::size_t> order) {
+  std::vector<double> times_us(order.size(), std::numeric_limits<double>::quiet_NaN());
+  const auto is_elsewhere = [this](std::size_t launch) {
+    return static_cast<bool>(launches_[launch].measure);
+  };
+  for (std::size_t first = 0; first < order.size();) {
+    if (const std::size_t launch = order[first]; is_elsewhere(launch)) {
+      if (statuses_[launch].ok()) {
+        const Result<double> us = run_elsewhere(launch);
+        if (us.ok())
+          times_us[first] = *us;
+        else
+          statuses_[launch] = us.status();
+      }
+      ++first;
+      continue;
+    }
+    const auto rest = order.subspan(first);
+    const auto count =
+        static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), is_elsewhere) - rest.begin());
+    ROOFTILE_TRY(run_ours(rest.first(count), std::span(times_us).subspan(first, count)));
+    first += count;
   }
   return times_us;
 }
@@ -294,7 +326,7 @@ void Stopwatch::check_all() {
   for (std::size_t i = 0; i < launches_.size(); ++i) {
     if (!statuses_[i].ok() || !launches_[i].check) continue;
     statuses_[i] = launches_[i].check([&]() -> Status {
-      ROOFTILE_TRY(start_one(i));
+      if (!launches_[i].measure) ROOFTILE_TRY(start_one(i));
       return synchronize(stream_);
     });
   }

@@ -70,6 +70,9 @@ struct TimedLaunch {
   std::function<Status()> prepare{};
   // After all rounds: runs once more what was timed, the graph where it was one, and looks whether it is still right.
   std::function<Status(const std::function<Status()>& run)> check{};
+  // In place of `launch`, of what runs in another process: microseconds of one run of it, while nothing of ours runs.
+  // Its `check` runs it itself.
+  std::function<Result<double>(TimeMode)> measure{};
 };
 
 struct TimingRemarks {
@@ -90,7 +93,8 @@ class Stopwatch {
   [[nodiscard]] const Status& status(std::size_t launch) const { return statuses_[launch]; }
   // Times launches[order[0]], launches[order[1]] … back to back, then waits for them. The i-th result is the
   // microseconds of the i-th; NaN where it failed. On cuda some of them run untimed before and after, so that
-  // the first and the last are timed under the same conditions as those between.
+  // the first and the last are timed under the same conditions as those between; so it is on both sides of what
+  // another process measures.
   [[nodiscard]] Result<std::vector<double>> run(std::span<const std::size_t> order);
   [[nodiscard]] TimingRemarks remarks() const;
   // The last word on every launch that has one (TimedLaunch::check).
@@ -110,6 +114,9 @@ class Stopwatch {
   // Keeps the device busy with all launches, until its clock and power are what they will be.
   [[nodiscard]] Status preheat();
   [[nodiscard]] Status grow_events(std::size_t count);
+  // Of launches that this process enqueues.
+  [[nodiscard]] Status run_ours(std::span<const std::size_t> order, std::span<double> times_us);
+  [[nodiscard]] Result<double> run_elsewhere(std::size_t launch) const;
   // Runs the shortest launch so many times as if it were timed.
   void pad(std::size_t count);
 

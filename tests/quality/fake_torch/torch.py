@@ -1,0 +1,108 @@
+"""As much of torch as a transposition takes, slowly, and its mistakes as $FAKE_TORCH names them."""
+import contextlib
+import ctypes
+import os
+import sys
+import time
+
+MISTAKE = os.environ.get("FAKE_TORCH", "")
+__version__ = "1.13.1" if MISTAKE == "old" else "2.99.0+fake"
+uint8, int16, int32, int64, float32, complex128 = 1, 2, 4, 8, 4.0, 16
+
+print("libraries print, and this must not be taken for an answer")
+if MISTAKE == "crash":
+    sys.stderr.write("a library is broken\n")
+    sys.stderr.flush()
+    os._exit(7)
+if MISTAKE == "hang":
+    time.sleep(1000)
+if MISTAKE == "broken":
+    raise RuntimeError("libfake.so: cannot open /opt/vendor/lib/libfake.so")
+if MISTAKE == "garbage":
+    for descriptor in range(3, 16):
+        with contextlib.suppress(OSError):
+            os.write(descriptor, b"no answer\n")
+
+
+class device:
+    def __init__(self, name):
+        self.type = name.partition(":")[0]
+
+
+class cuda:
+    @staticmethod
+    def is_available():
+        return False
+
+
+class Tensor:
+    def __init__(self, memory, dtype, shape, strides, first):  # first and strides in elements
+        self.memory, self.dtype, self.shape, self.strides, self.first = memory, dtype, shape, strides, first
+
+    def element_size(self):
+        return int(self.dtype)
+
+    def numel(self):
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+    def data_ptr(self):
+        return ctypes.addressof(self.memory) + self.first * self.element_size()
+
+    def __getitem__(self, part):
+        return Tensor(self.memory, self.dtype, [self.shape[0] - part.start], [1], self.first + part.start)
+
+    def view(self, dtype):
+        scale = self.element_size() / int(dtype)
+        shape = [int(self.shape[0] * scale)] if scale != 1 else self.shape
+        return Tensor(self.memory, dtype, shape, self.strides, int(self.first * scale))
+
+    def transpose(self, x, y):
+        shape, strides = list(self.shape), list(self.strides)
+        shape[x], shape[y] = shape[y], shape[x]
+        strides[x], strides[y] = strides[y], strides[x]
+        return Tensor(self.memory, self.dtype, shape, strides, self.first)
+
+    def places(self):
+        places = [self.first]
+        for extent, stride in zip(self.shape, self.strides):
+            places = [place + i * stride for place in places for i in range(extent)]
+        return [place * self.element_size() for place in places]
+
+    def copy_(self, source):
+        size = self.element_size()
+        for to, at in zip(self.places(), source.places()):
+            self.memory[to:to + size] = source.memory[at:at + size]
+        if MISTAKE == "wrong" and len(self.shape) > 1:
+            self.memory[self.places()[-1]] ^= 1
+        if MISTAKE == "raises" and len(self.shape) > 1:
+            raise RuntimeError("not implemented for 'Float'")
+        return self
+
+    def fill_(self, value):
+        for place in self.places():
+            self.memory[place] = value
+
+    def clone(self):
+        return empty(self.numel(), self.dtype, None).copy_(self)
+
+    def cpu(self):
+        return self
+
+    def add_(self, _):
+        return self
+
+    sum = cpu
+
+
+def empty(count, dtype, device=None):
+    return Tensor((ctypes.c_ubyte * max(count * int(dtype), 1))(), dtype, [count], [1], 0)
+
+
+ones = empty
+
+
+def as_strided(tensor, shape, strides, first):
+    return Tensor(tensor.memory, tensor.dtype, shape, strides, first)
