@@ -200,6 +200,7 @@ Result<std::vector<LadderResult>> climb_simulated(const Registry& registry, cons
   LadderResult& result = results.front();
   result.notes.push_back(
       "simulated: the GPU kernel sources, executed and verified by the simulated SM; no time");
+  if (options.torch) result.notes.push_back("no rows of torch: it does not run on the simulated SM");
   if (rooftile::to_string(c->shape) != rooftile::to_string(wanted.shape)) {
     result.notes.push_back(
         fmt::format("{} in place of {}: the simulated SM executes every thread of the grid",
