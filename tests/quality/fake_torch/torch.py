@@ -1,4 +1,5 @@
-"""As much of torch as a transposition takes, slowly, and its mistakes as $FAKE_TORCH names them."""
+"""As much of torch as a transposition takes, slowly, and its mistakes as $FAKE_TORCH names them. With $FAKE_ARCHS there is
+a GPU of compute capability 9.0 and a torch built for these: the host, whose events have the host's time."""
 import contextlib
 import ctypes
 import os
@@ -29,10 +30,39 @@ class device:
         self.type = name.partition(":")[0]
 
 
+class Event:
+    def __init__(self, enable_timing):
+        assert enable_timing
+
+    def record(self):
+        self.at = time.perf_counter()
+
+    def query(self):
+        return MISTAKE == "late"
+
+    def elapsed_time(self, stop):
+        return 1e3 * (stop.at - self.at)
+
+
+class CUDAGraph:
+    def replay(self):
+        assert self.was_captured
+
+
+@contextlib.contextmanager
+def capture(graph):
+    if MISTAKE == "uncaptured":
+        raise RuntimeError("operation not permitted when stream is capturing")
+    yield
+    graph.was_captured = True
+
+
 class cuda:
-    @staticmethod
-    def is_available():
-        return False
+    Event, CUDAGraph, graph = Event, CUDAGraph, staticmethod(capture)
+    is_available = staticmethod(lambda: "FAKE_ARCHS" in os.environ)
+    get_arch_list = staticmethod(lambda: os.environ["FAKE_ARCHS"].split())
+    get_device_capability = staticmethod(lambda _: (9, 0))
+    set_device = synchronize = staticmethod(lambda *_: None)
 
 
 class Tensor:
@@ -82,6 +112,8 @@ class Tensor:
         return self
 
     def fill_(self, value):
+        if self.numel() > 1 << 20:
+            return  # it flushes caches
         for place in self.places():
             self.memory[place] = value
 
@@ -97,7 +129,7 @@ class Tensor:
     sum = cpu
 
 
-def empty(count, dtype, device=None):
+def empty(count, dtype=uint8, device=None):
     return Tensor((ctypes.c_ubyte * max(count * int(dtype), 1))(), dtype, [count], [1], 0)
 
 
