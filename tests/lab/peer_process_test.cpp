@@ -73,7 +73,7 @@ class PeerProcessTest : public testing::Test {
     EXPECT_NE(peer.status().sentence().find(words), std::string::npos) << peer.status();
   }
   // The ladder of 1000 elements, for which the script has the right result.
-  [[nodiscard]] LadderReport climb(TimeMode mode = TimeMode::stream_hot) {
+  [[nodiscard]] LadderReport climb(TimeMode mode = TimeMode::stream_hot, bool in_place = false) {
     HostProblem host = HostProblem::create(op_, cases_, test::fake_case(1000, DType::f32)).value();
     std::ofstream right(folder_ / "right", std::ios::binary);
     for (const float x : (*host.inputs().value())[0].as<float>()) {
@@ -86,6 +86,7 @@ class PeerProcessTest : public testing::Test {
     registry.add(cases_);
     LadderOptions options;
     options.request.shape = {{"n", "1000"}};
+    options.request.in_place = in_place;
     options.devices = {kCpu};
     options.modes = {mode};
     options.torch = program_;
@@ -207,6 +208,18 @@ TEST_F(PeerProcessTest, ItsRowIsThatOfAnyPeer) {
   EXPECT_EQ(json["version"], "fake 1.0");
   EXPECT_EQ(json["kind"], "peer");
   EXPECT_TRUE(json["sources"].contains("peer"));
+}
+
+TEST_F(PeerProcessTest, InPlaceTheOutputIsTheInputsMemory) {
+  answer("run", R"(cp "$here/right" "$folder/x.out"; say '"ok": {}')");
+  answer("prepare", R"(echo "$line" >"$here/prepared"; say '"ok": {"peers": {"torch": ""}}')");
+  const LadderReport report = climb(TimeMode::stream_hot, true);
+  EXPECT_TRUE(row_of(report, "torch").time) << row_of(report, "torch").reason;
+  const nlohmann::json tensors = nlohmann::json::parse(told("prepared"))["tensors"];
+  EXPECT_EQ(tensors[0]["slot"], "x");
+  EXPECT_TRUE(tensors[0]["overwritten"] && tensors[0]["written"]);
+  EXPECT_EQ(tensors[1]["memory_of"], "x");
+  EXPECT_FALSE(tensors[1]["fresh"]);
 }
 
 TEST_F(PeerProcessTest, AWrongResultFails) {

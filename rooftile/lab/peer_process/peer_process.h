@@ -22,8 +22,7 @@ namespace rooftile::lab {
 
 struct PeerProgram {
   std::string python{};  // empty: $ROOFTILE_PYTHON, else python3 of $PATH
-  std::string
-      folder{};  // of torch_child.py and the operators' X_peers_torch.py; empty: peers/ beside this program
+  std::string folder{};  // of torch_child.py and all X_peers_torch.py; empty: peers/ beside this program
   double limit_s = 0;    // of an answer; 0: $ROOFTILE_PEER_SECONDS, else two minutes
   bool compile = false;  // also what torch.compile makes of the same call
 };
