@@ -136,7 +136,8 @@ TEST(Fill, SpecialHoldsEverySpecialValue) {
 TEST(Fill, InfInsideHasBothInfinities) {
   const HostTensor x = filled(DType::bf16, 5001, Fill::inf_inside);
   EXPECT_TRUE(std::isinf(x.at(2500)));
-  EXPECT_TRUE(std::isinf(x.at(0)) && x.at(0) < 0) << "a minimum that starts from the lowest finite value shows";
+  EXPECT_TRUE(std::isinf(x.at(0)) && x.at(0) < 0)
+      << "a minimum that starts from the lowest finite value shows";
   std::set<double> infinities;
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     ASSERT_FALSE(std::isnan(x.at(i)));

@@ -31,7 +31,7 @@ TEST(Case, TheIdNamesEverythingThatTellsCasesApart) {
 }
 
 TEST(Case, FillsParseAsTheyPrint) {
-  EXPECT_EQ(all_fills().size(), 14u);
+  EXPECT_EQ(all_fills().size(), 15u);
   for (const Fill fill : all_fills()) {
     const Result<Fill> parsed = parse_fill(to_string(fill));
     ASSERT_TRUE(parsed.ok());

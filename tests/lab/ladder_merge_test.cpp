@@ -82,7 +82,7 @@ TEST(MergeLadders, WhatIsNoRecordOfThisOperatorIsAnError) {
   LadderReport other = one_case(1024, 5.0);
   other.operator_name = "other";
   for (const std::string& kept :
-       {std::string(), std::string("[]"), std::string(R"({"schema":2,"operator":"fake","results":[]})"),
+       {std::string(), std::string("[]"), std::string(R"({"schema":3,"operator":"fake","results":[]})"),
         std::string(R"({"schema":1,"operator":"fake","results":[3]})"), ladder_json(other, "x")}) {
     EXPECT_EQ(merge_ladders(kept, fresh).status().code(), StatusCode::io_error) << kept;
   }

@@ -219,9 +219,9 @@ TEST(Verify, AnUnsupportedRungIsSkippedWithItsReason) {
   rung.supports = [](ArgsRef, const DeviceProperties&) { return std::string_view("not today"); };
   const Fake fake({rung});
   const VerifyReport report = run(fake.registry);
-  EXPECT_EQ(report.passed, 0);
+  EXPECT_EQ(report.passed, 2);  // calls that write nothing, for which no rung is asked
   EXPECT_EQ(report.failed, 0);
-  ASSERT_EQ(report.skipped.size(), 12u);
+  ASSERT_EQ(report.skipped.size(), 10u);
   EXPECT_EQ(report.skipped[0].reason, "not today");
 }
 

@@ -43,9 +43,9 @@ LadderRow make_row(const Candidate& candidate, const std::string& chosen) {
 void verify_entry(LadderEntry& entry, DeviceProblem& problem, std::optional<PeerOutputs>& peer) {
   LadderRow& row = entry.row;
   if (row.status != RowStatus::ok) return;
-  CheckResult& check = entry.check =
-      entry.process != nullptr ? check_process_entry(entry, problem)
-                               : check_candidate(entry.candidate, problem, peer ? &*peer : nullptr);
+  CheckResult& check = entry.check = entry.process != nullptr
+                                         ? check_process_entry(entry, problem)
+                                         : check_candidate(entry.candidate, problem, peer ? &*peer : nullptr);
   keep_peer(check, entry.candidate, peer);
   row.error = check.max_error;
   row.verified = check.status == CheckStatus::passed;

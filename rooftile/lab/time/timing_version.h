@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "4b39825cefe2";
+inline constexpr std::string_view kTimingSources = "1f64865a91e7";
 
 }  // namespace rooftile::lab
