@@ -151,7 +151,7 @@ TEST_F(LadderReportTest, VerifyJson) {
   for (const Json& skip : json["skipped"]) skipped += skip["count"].get<int>();
   EXPECT_EQ(json["cases"].get<int>(), json["passed"].get<int>() + json["failed"].get<int>() + skipped);
   EXPECT_EQ(json["skipped"].size(), 2u);  // one per rung and reason
-  EXPECT_EQ(json["skipped"][0]["id"], "fake/absent[*]");
+  EXPECT_EQ(json["skipped"][0]["id"], "fake/picky[*]");
   EXPECT_EQ(json["failures"].size(), json["failed"].get<std::size_t>());
   std::set<std::string> reasons;
   for (const Json& skip : json["skipped"]) reasons.insert(skip["reason"].get<std::string>());

@@ -214,14 +214,25 @@ TEST(Verify, ARungThatPromisesNothingMayDifferBetweenRuns) {
   EXPECT_EQ(run(fake.registry, single(test::fake_case(1003, DType::f32))).passed, 1);
 }
 
+TEST(Verify, ACallThatWritesNothingIsNotPlanned) {
+  RungRow rung = test::fake_rung("right", Bug::none);
+  rung.plan = [](ArgsRef args, const DeviceProperties&) {
+    EXPECT_GT(args.as<test::FakeArgs>().x.numel(), 0);
+    return RungPlan{.workspace = {.bytes = 40, .zeroed_bytes = 4}};
+  };
+  const Fake fake({rung});
+  EXPECT_EQ(run(fake.registry, single(test::fake_case(0, DType::f32))).passed, 1);
+  EXPECT_EQ(run(fake.registry, single(test::fake_case(5, DType::f32))).passed, 1);
+}
+
 TEST(Verify, AnUnsupportedRungIsSkippedWithItsReason) {
   RungRow rung = test::fake_rung("right", Bug::none);
   rung.supports = [](ArgsRef, const DeviceProperties&) { return std::string_view("not today"); };
   const Fake fake({rung});
   const VerifyReport report = run(fake.registry);
-  EXPECT_EQ(report.passed, 2);  // calls that write nothing, for which no rung is asked
+  EXPECT_EQ(report.passed, 0);
   EXPECT_EQ(report.failed, 0);
-  ASSERT_EQ(report.skipped.size(), 10u);
+  ASSERT_EQ(report.skipped.size(), 12u);
   EXPECT_EQ(report.skipped[0].reason, "not today");
 }
 

@@ -16,7 +16,7 @@ std::string no_launcher(Device device) {
       to_string(device));
 }
 
-// `plans`: not where the call writes nothing, which no rung is asked about (core/operator.h, run).
+// `plans`: not where the call writes nothing, for which the library plans nothing, either.
 Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& device, bool plans) {
   Candidate candidate;
   candidate.id = rung.id;
@@ -28,9 +28,8 @@ Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& d
   candidate.built = static_cast<bool>(candidate.launch);
   candidate.absent = rung.absent;
   candidate.lost = !candidate.built && !candidate.absent;
-  candidate.unsupported = candidate.lost ? no_launcher(device.device)
-                          : plans        ? unsupported_reason(rung, args, device)
-                                         : unavailable_reason(rung, device);
+  candidate.unsupported =
+      candidate.lost ? no_launcher(device.device) : unsupported_reason(rung, args, device);
   if (candidate.unsupported.empty() && plans) candidate.plan = plan_rung(rung, args, device);
   return candidate;
 }
