@@ -239,6 +239,10 @@ std::string_view transpose_choose(const TransposeArgs& args, const DevicePropert
   if (g.in_place) return "tile_pairs";
   if (serves(&supports_few_rows) && g.m <= g.n) return "few_rows";
   if (serves(&supports_few_columns) && g.n <= g.m) return "few_columns";
+  // Wide items keep enough bytes in flight without the copy engine: on an H200 f32 8192 x 8192 has 0.97 of the bound by
+  // vectorized and 0.955 by tma, f64 0.97 by element_tiles and 0.96.
+  if (serves(&supports_vector_lesson)) return "vectorized";
+  if (g.item_bytes >= 8 && serves(&supports_tensor_maps)) return "element_tiles";
   if (device.compute_capability == 90 && serves(&supports_tensor_maps)) return "tma";
   if (serves(&supports_vector_rows)) return "swizzled";
   return serves(&supports_shifted) ? "shifted_tiles" : "element_tiles";

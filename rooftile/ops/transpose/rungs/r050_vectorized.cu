@@ -1,6 +1,6 @@
 // More bytes per instruction, more of them on the way.
 //
-// Idea       16-byte loads and stores of global memory, four independent loads per thread, a tile of 64 x 64:
+// Idea       16-byte loads and stores of global memory, two independent loads per thread, a tile of 64 x 64:
 //            rows of 256 bytes on both sides.
 // Change     a quarter of the global accesses. Shared memory is still reached word by word, because a vector
 //            that goes in along a row comes out as four rows.
@@ -14,7 +14,7 @@ namespace rooftile::ROOFTILE_TARGET::transpose_rungs {
 namespace {
 
 constexpr int kTile = 64;
-constexpr int kBlock = 256;
+constexpr int kBlock = 512;
 constexpr int kVector = kVecElements<float>;
 constexpr int kChunks = kTile / kVector;  // per row
 constexpr int kVectorsPerThread = kTile * kChunks / kBlock;

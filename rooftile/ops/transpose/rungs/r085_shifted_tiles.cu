@@ -23,17 +23,19 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
   store_shifted<T>(place, s_words);
 }
 
-// Of the bound on an H200, cold, where element_tiles has 0.51, 0.56, 0.86 and 0.86:
-//   u8   16383 x 16385: 0.83 by 256 x 256 and 256 threads of 80 registers, 0.79 by 256 x 128 and by 128 x 128
-//        of 64; 8191 x 4097, where large tiles leave the last wave of blocks half empty: 0.69, 0.69, 0.74
-//   u16  8191 x 8193: 0.87, 400 x 713 x 701: 0.85; vectors of 4 and 8 bytes: 0.73, 0.76
-//   f32  4097 x 8191: 0.92, 400 x 713 x 701: 0.97; 256 threads: 0.80; 128 x 128: 0.90
-//   f64  8191 x 4097: 0.95, 33 x 500001: 0.88; 512 threads: 0.95, 0.81
+// Of the bound on an H200, caches cold and clean, where element_tiles has 0.49 (u8) to 0.87 (f64):
+//   u8   16383 x 16385: 0.79 by 256 x 256, 0.77 by 128 x 128 and 256 x 64; 8191 x 4097, where large tiles leave the last
+//        wave of blocks half empty: 0.76 by 128 x 128 and five blocks an SM, 0.74 by four, which hold more registers
+//   u16  8191 x 8193: 0.84 by 128 x 64, 0.80 by 256 x 64; 400 x 713 x 701: 0.82, 0.85
+//   f32  4097 x 8191: 0.91 by 128 x 96, 0.89 by 128 x 64, 0.87 by 128 x 32; 400 x 713 x 701: 0.946, 0.952, 0.927
+//   f64  8191 x 4097: 0.93
 //                            item rows columns threads blocks vector at once align
 using ByteTile = ShiftedTile<1, 256, 256, 256, 3, 16, 1, 16>;
-using SmallByteTile = ShiftedTile<1, 128, 128, 256, 4, 16, 1, 16>;
+using SmallByteTile = ShiftedTile<1, 128, 128, 256, 5, 16, 1, 16>;
 using HalfTile = ShiftedTile<2, 128, 64, 256, 4, 16, 2, 32>;
+using TallHalfTile = ShiftedTile<2, 256, 64, 256, 4, 16, 2, 32>;
 using WordTile = ShiftedTile<4, 128, 64, 512, 4, 4, 8, 32>;
+using WideWordTile = ShiftedTile<4, 128, 96, 512, 3, 4, 8, 32>;
 using DoubleTile = ShiftedTile<8, 64, 64, 256, 5, 8, 2, 32>;
 
 // So few large tiles that their last wave counts, or matrices smaller than a small tile.
@@ -42,6 +44,21 @@ bool wants_small_tiles(const Geometry& g, const DeviceProperties& device) {
   const std::int64_t blocks = g.items() / (ByteTile::kAdvance * ByteTile::kColumns);
   return g.n < SmallByteTile::kColumns || g.m < SmallByteTile::kRows ||
          blocks < kWaves * ByteTile::kBlocksPerSm * std::int64_t{device.multiprocessors};
+}
+
+// What tiles cover of one dimension, the last one hanging over.
+constexpr std::int64_t covered(std::int64_t extent, int tile) {
+  return transpose_plan::ceil_div(extent, tile) * tile;
+}
+
+// Tall tiles are some 5 % slower where either fits, and short ones waste more of the last row of tiles.
+bool wants_tall_tiles(const Geometry& g) {
+  return 20 * covered(g.m, HalfTile::kAdvance) > 21 * covered(g.m, TallHalfTile::kAdvance);
+}
+
+// Wide tiles are 2 % faster where either fits.
+bool wants_wide_tiles(const Geometry& g) {
+  return 50 * covered(g.n, WideWordTile::kColumns) <= 51 * covered(g.n, WordTile::kColumns);
 }
 
 template <class T>
@@ -65,9 +82,11 @@ Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
       return wants_small_tiles(g, call.device) ? launch_shifted<SmallByteTile>(call.stream, call.args, g)
                                                : launch_shifted<ByteTile>(call.stream, call.args, g);
     case 2:
-      return launch_shifted<HalfTile>(call.stream, call.args, g);
+      return wants_tall_tiles(g) ? launch_shifted<TallHalfTile>(call.stream, call.args, g)
+                                 : launch_shifted<HalfTile>(call.stream, call.args, g);
     case 4:
-      return launch_shifted<WordTile>(call.stream, call.args, g);
+      return wants_wide_tiles(g) ? launch_shifted<WideWordTile>(call.stream, call.args, g)
+                                 : launch_shifted<WordTile>(call.stream, call.args, g);
     default:
       return launch_shifted<DoubleTile>(call.stream, call.args, g);
   }
