@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kBlock) vectorized_kernel(Matrices a, TileGrid
   const int first_row = static_cast<int>(threadIdx.x) / kChunks;
   constexpr int kRows = kBlock / kChunks;  // rows that the block moves at once
 
-  Vec<float, kVector> r_vectors[kVectorsPerThread];
+  Vec<float, kVector> r_vectors[kVectorsPerThread] = {};
 #pragma unroll
   for (int k = 0; k < kVectorsPerThread; ++k) {
     const int row = first_row + k * kRows;
