@@ -89,6 +89,16 @@ TEST(RecordTable, APeerThatIsNotTheFastestIsComparedByMedians) {
   expect_part(text, "~: of the medians, without a verdict");
 }
 
+TEST(RecordTable, HowFarTimesOfAnotherProcessCompareIsToldOnce) {
+  std::vector<Record> records = {made_up_record(1024), made_up_record(512)};
+  EXPECT_EQ(case_matrix(chosen_of(records)).find("torch"), std::string::npos);
+  records[0].process_copy = 0.97;
+  records[1].process_copy = 1.01;
+  expect_part(case_matrix(chosen_of(records)),
+              "the same copy takes there 0.970 to 1.010 of what it takes here");
+  expect_part(climb_table(records[0]), "the same copy takes torch's process 0.970");
+}
+
 TEST(RecordTable, ArithmeticIsToldInFlops) {
   std::vector<Record> records = {made_up_record(1024), made_up_record(512)};
   records[0].rows.back().rung = "compute_bound";

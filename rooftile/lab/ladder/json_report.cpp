@@ -99,6 +99,13 @@ Json time_json(const std::optional<RowTime>& time) {
           {"samples", samples}};
 }
 
+Json interval_json(const std::optional<Interval>& interval) {
+  if (!interval) return nullptr;
+  return {{"median", rounded(interval->median)},
+          {"low", rounded(interval->low)},
+          {"high", rounded(interval->high)}};
+}
+
 Json ratio_json(const LadderRow& row) {
   if (!row.ratio_to_peer) return nullptr;
   return {{"median", rounded(row.ratio_to_peer->median)},
@@ -299,6 +306,7 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
                        {"budget_s", result.budget_s},
                        {"flush_bytes", number(result.flush_bytes)},
                        {"bound", bound_name(result)},
+                       {"process_copy", interval_json(result.process_copy)},
                        {"inputs", result.inputs},
                        {"rows", rows},
                        {"sm_clock_mhz", sm_clock_json(result.sm_clock)},

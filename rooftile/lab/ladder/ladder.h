@@ -78,10 +78,12 @@ struct LadderResult {
   std::vector<LadderRow> rows;
   std::optional<SmClock> sm_clock;          // on cuda
   std::optional<GpuConditions> conditions;  // on cuda, while it was measured
-  double flush_bytes = 0;                   // that make the caches cold; 0: they are not
-  double budget_s = 0;                      // that the measurement may take
-  double judging_s = 0;                     // of the host: inputs, reference, comparisons
-  std::vector<std::string> notes;           // what a reader must know about these numbers
+  // Where a peer has a process of its own: the time of a copy there over that of the same copy here, in turns.
+  std::optional<Interval> process_copy;
+  double flush_bytes = 0;          // that make the caches cold; 0: they are not
+  double budget_s = 0;             // that the measurement may take
+  double judging_s = 0;            // of the host: inputs, reference, comparisons
+  std::vector<std::string> notes;  // what a reader must know about these numbers
 };
 
 struct LadderReport {

@@ -188,6 +188,12 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
       break;
     }
   }
+  if (result.process_copy) {
+    notes.push_back(fmt::format(
+        "cross-process check: the same copy takes torch's process {:.3f} ({:.3f} to {:.3f}) of what it takes ours: ratios "
+        "against torch are worth no more than that",
+        result.process_copy->median, result.process_copy->low, result.process_copy->high));
+  }
   notes.insert(notes.end(), result.notes.begin(), result.notes.end());
   constexpr double kSlowJudging = 1.0;  // seconds
   if (result.judging_s > kSlowJudging)

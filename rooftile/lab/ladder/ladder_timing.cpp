@@ -223,7 +223,13 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
   if (!remarks.caveat.empty()) result.notes.push_back(remarks.caveat);
   result.flush_bytes = static_cast<double>(remarks.flush_bytes);
   result.budget_s = timing.budget_s;
-  if (process_check) result.notes.push_back(process_check->note(series, margins, seed));
+  if (process_check) {
+    Result<Interval> copies = process_check->ratio(series, seed);
+    if (copies.ok())
+      result.process_copy = *copies;
+    else
+      result.notes.push_back("no cross-process check: " + copies.status().sentence());
+  }
 
   if (margins.near_cache) {
     result.notes.push_back(

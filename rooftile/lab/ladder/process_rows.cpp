@@ -90,20 +90,13 @@ void ProcessCheck::add_to(std::vector<TimedLaunch>& launches, StreamRef stream) 
                       }});
 }
 
-std::string ProcessCheck::note(std::span<const TimeSeries> series, Margins margins,
-                               std::uint64_t seed) const {
+Result<Interval> ProcessCheck::ratio(std::span<const TimeSeries> series, std::uint64_t seed) const {
   const TimeSeries& ours = series[first_];
   const TimeSeries& theirs = series[first_ + 1];
-  for (const TimeSeries* one : {&ours, &theirs}) {
-    if (!one->status.ok()) return "no cross-process check: " + one->status.sentence();
-  }
-  const SeriesComparison comparison = compare_series(ours, theirs, margins, seed);
-  const bool differ = comparison.verdict == Verdict::faster || comparison.verdict == Verdict::slower;
-  return fmt::format(
-      "cross-process check: the copy of {} by torch's process / by ours = {:.3f} ({:.3f} to {:.3f}){}",
-      format_bytes(static_cast<double>(source_.bytes())), comparison.ratio.median, comparison.ratio.low,
-      comparison.ratio.high,
-      differ ? ": the same operation; ratios against torch are worth no more than that" : "");
+  for (const TimeSeries* one : {&ours, &theirs}) ROOFTILE_TRY(one->status);
+  if (ours.samples_us.empty() || ours.samples_us.size() != theirs.samples_us.size())
+    return unavailable("there was no round for it");
+  return ratio_of_medians(ours.samples_us, theirs.samples_us, seed);
 }
 
 }  // namespace rooftile::lab

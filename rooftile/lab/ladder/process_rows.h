@@ -35,9 +35,8 @@ class ProcessCheck {
 
   // Adds both to the launches. This must stay where it is until they were timed.
   void add_to(std::vector<TimedLaunch>& launches, StreamRef stream);
-  // "cross-process check: torch's copy / ours = 1.003 ..."
-  [[nodiscard]] std::string note(std::span<const TimeSeries> series, Margins margins,
-                                 std::uint64_t seed) const;
+  // The other process's time over ours.
+  [[nodiscard]] Result<Interval> ratio(std::span<const TimeSeries> series, std::uint64_t seed) const;
 
  private:
   PeerProcess* process_ = nullptr;

@@ -167,6 +167,22 @@ std::string case_line(const OperatorRecords& of, std::size_t i, const Columns& c
   return line + "\n";
 }
 
+// How far times of torch's process can be compared with ours.
+std::string process_legend(const OperatorRecords& of) {
+  double least = 0;
+  double most = 0;
+  for (const Record* record : of.shown) {
+    if (record->process_copy == 0) continue;
+    least = least == 0 ? record->process_copy : std::min(least, record->process_copy);
+    most = std::max(most, record->process_copy);
+  }
+  if (least == 0) return "";
+  return fmt::format(
+      " torch has a process of its own, in turns with ours: the same copy takes there {:.3f} to {:.3f} of what it takes "
+      "here, and ratios against torch are worth no more.",
+      least, most);
+}
+
 std::string matrix_legend(const OperatorRecords& of, const Columns& columns) {
   std::string text =
       "The rung is the one that the library chooses; of the cold modes the one in which it looks worse is shown.";
@@ -177,6 +193,7 @@ std::string matrix_legend(const OperatorRecords& of, const Columns& columns) {
   if (columns.estimates) {
     text += " ~: of the medians, without a verdict: that is against the fastest peer.";
   }
+  text += process_legend(of);
   std::vector<std::string> paths;
   std::vector<std::string> commits;
   for (const Record* record : of.shown) {

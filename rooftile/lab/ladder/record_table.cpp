@@ -30,6 +30,8 @@ std::string climb_remarks(const Record& record) {
   for (const RecordRow& row : record.rows) {
     if (row.timed && !row.reason.empty()) add(fmt::format("{}: {}", row.rung, row.reason));
   }
+  if (record.process_copy > 0)
+    add(fmt::format("the same copy takes torch's process {:.3f} of what it takes ours", record.process_copy));
   for (const std::string& note : record.notes) add(note);
   return text.empty() ? text : "\n" + text + ".\n";
 }

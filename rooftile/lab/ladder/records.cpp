@@ -87,6 +87,7 @@ Record read_result(const Json& file, const Json& result) {
   record.read_bytes = number_of(the_case, "read_bytes");
   record.write_bytes = number_of(the_case, "write_bytes");
   record.flops = number_of(the_case, "flops");
+  record.process_copy = number_of(object_of(result, "process_copy"), "median");
   if (const auto notes = result.find("notes"); notes != result.end() && notes->is_array()) {
     for (const Json& note : *notes) {
       if (note.is_string()) record.notes.push_back(note.get<std::string>());

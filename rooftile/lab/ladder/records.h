@@ -59,6 +59,7 @@ struct Record {
   double read_bytes = 0;
   double write_bytes = 0;
   double flops = 0;
+  double process_copy = 0;  // of a peer's process: its time of a copy over ours; 0: there was none
   std::vector<std::string> notes;
   std::vector<RecordRow> rows;
 };

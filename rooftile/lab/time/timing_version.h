@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "1f64865a91e7";
+inline constexpr std::string_view kTimingSources = "899d0400fe09";
 
 }  // namespace rooftile::lab
