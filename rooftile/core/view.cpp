@@ -33,6 +33,15 @@ std::string_view reason_of(ShapeFault fault) {
   return "";
 }
 
+// With what was asked of which shape, where that is known.
+std::string fault_text(const Extents& shape, const Extents& of) {
+  std::string text(reason_of(shape.fault()));
+  const auto told = [](const Extents& extents) { return Extents(extents.asked()).to_string(); };
+  if (!shape.asked().empty()) text += "; asked for " + told(shape);
+  if (!shape.asked().empty() && of.fault() != ShapeFault::none) text += " of " + told(of);
+  return text;
+}
+
 Status too_large(const Extents& shape) {
   return invalid_argument("shape " + shape.to_string() +
                           " is too large: its size in bytes must fit in 63 bits");
@@ -52,7 +61,7 @@ std::string Extents::to_string() const {
 Result<std::int64_t> checked_numel(const Extents& shape, std::size_t element_size) {
   std::int64_t nonzero = 1;  // the product of the extents that are not zero
   bool empty = false;
-  if (shape.fault() != ShapeFault::none) return invalid_argument(std::string(reason_of(shape.fault())));
+  if (shape.fault() != ShapeFault::none) return invalid_argument(fault_text(shape, {}));
   for (const std::int64_t extent : shape.span()) {
     if (extent < 0) {
       return invalid_argument("shape " + shape.to_string() + " has a negative extent: extents start at 0");
@@ -128,7 +137,7 @@ bool is_sound(const ConstTensorView& view, ViewMemory memory) {
 Status check_view(const ConstTensorView& view, std::string_view name, ViewMemory memory) {
   if (is_sound(view, memory)) return {};
   const auto error = [&](const std::string& rule) { return view_error(view, name, rule); };
-  if (view.shape.fault() != ShapeFault::none) return error(std::string(reason_of(view.shape.fault())));
+  if (view.shape.fault() != ShapeFault::none) return error(fault_text(view.shape, view.strides));
   if (view.shape.rank() != view.strides.rank()) {
     return error("strides " + view.strides.to_string() + " do not belong to shape " + view.shape.to_string() +
                  ": give one stride per extent");
@@ -153,7 +162,10 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-ViewLayout broken(ShapeFault fault) { return {Extents::broken(fault), Extents::broken(fault), 0}; }
+// What was asked of which shape.
+ViewLayout broken(ShapeFault fault, const Extents& asked, const ViewLayout& of) {
+  return {Extents::broken(fault, asked), Extents::broken(fault, of.shape), 0};
+}
 
 // What a broken view is asked for is broken for the first reason.
 bool is_broken(const ViewLayout& layout) { return layout.shape.fault() != ShapeFault::none; }
@@ -222,8 +234,8 @@ Extents completed(Extents shape, std::int64_t elements) {
 ViewLayout sliced(ViewLayout layout, int axis, std::int64_t begin, std::int64_t end, std::int64_t step) {
   if (is_broken(layout)) return layout;
   const int a = plain_axis(axis, layout.shape.rank());
-  if (a < 0) return broken(ShapeFault::axis);
-  if (step < 1) return broken(ShapeFault::range);
+  if (a < 0) return broken(ShapeFault::axis, {axis}, layout);
+  if (step < 1) return broken(ShapeFault::range, {begin, end, step}, layout);
   const std::int64_t extent = layout.shape[a];
   const auto inside = [extent](std::int64_t at) {
     return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent);
@@ -240,9 +252,9 @@ ViewLayout sliced(ViewLayout layout, int axis, std::int64_t begin, std::int64_t 
 ViewLayout selected(ViewLayout layout, int axis, std::int64_t index) {
   if (is_broken(layout)) return layout;
   const int a = plain_axis(axis, layout.shape.rank());
-  if (a < 0) return broken(ShapeFault::axis);
+  if (a < 0) return broken(ShapeFault::axis, {axis}, layout);
   if (index < 0) index += layout.shape[a];
-  if (index < 0 || index >= layout.shape[a]) return broken(ShapeFault::range);
+  if (index < 0 || index >= layout.shape[a]) return broken(ShapeFault::range, {index}, layout);
   return {without(layout.shape, a), without(layout.strides, a),
           layout.offset + product(index, layout.strides[a])};
 }
@@ -250,7 +262,7 @@ ViewLayout selected(ViewLayout layout, int axis, std::int64_t index) {
 ViewLayout flipped(ViewLayout layout, int axis) {
   if (is_broken(layout)) return layout;
   const int a = plain_axis(axis, layout.shape.rank());
-  if (a < 0) return broken(ShapeFault::axis);
+  if (a < 0) return broken(ShapeFault::axis, {axis}, layout);
   if (layout.shape[a] > 0) layout.offset += product(layout.shape[a] - 1, layout.strides[a]);
   layout.strides[a] = product(-1, layout.strides[a]);
   return layout;
@@ -259,12 +271,12 @@ ViewLayout flipped(ViewLayout layout, int axis) {
 ViewLayout permuted(const ViewLayout& layout, const Extents& axes) {
   if (is_broken(layout)) return layout;
   const int rank = layout.shape.rank();
-  if (axes.rank() != rank) return broken(ShapeFault::permutation);
+  if (axes.rank() != rank) return broken(ShapeFault::permutation, axes, layout);
   ViewLayout result = layout;
   unsigned seen = 0;
   for (int i = 0; i < rank; ++i) {
     const int a = axes[i] < -rank || axes[i] >= rank ? -1 : plain_axis(static_cast<int>(axes[i]), rank);
-    if (a < 0 || (seen >> a & 1u) != 0) return broken(ShapeFault::permutation);
+    if (a < 0 || (seen >> a & 1u) != 0) return broken(ShapeFault::permutation, axes, layout);
     seen |= 1u << a;
     result.shape[i] = layout.shape[a];
     result.strides[i] = layout.strides[a];
@@ -274,10 +286,11 @@ ViewLayout permuted(const ViewLayout& layout, const Extents& axes) {
 
 ViewLayout reshaped(const ViewLayout& layout, Extents shape) {
   if (is_broken(layout)) return layout;
+  const Extents asked = shape;
   const Result<std::int64_t> elements = checked_numel(layout.shape);
-  if (!elements.ok()) return broken(ShapeFault::reshape);
+  if (!elements.ok()) return broken(ShapeFault::reshape, asked, layout);
   shape = completed(shape, *elements);
-  if (shape.fault() != ShapeFault::none) return broken(shape.fault());
+  if (shape.fault() != ShapeFault::none) return broken(shape.fault(), asked, layout);
   if (*elements == 0) return {shape, contiguous_strides(shape), layout.offset};
   // Each merged axis is divided among the new axes that make it up, from the last.
   const ViewLayout old = merged(layout);
@@ -292,7 +305,7 @@ ViewLayout reshaped(const ViewLayout& layout, Extents shape) {
       stride = old.strides[axis];
     }
     strides[i] = stride;
-    if (left % shape[i] != 0) return broken(ShapeFault::reshape);
+    if (left % shape[i] != 0) return broken(ShapeFault::reshape, asked, layout);
     left /= shape[i];
     stride *= shape[i];
   }
@@ -302,28 +315,28 @@ ViewLayout reshaped(const ViewLayout& layout, Extents shape) {
 ViewLayout squeezed(const ViewLayout& layout, int axis) {
   if (is_broken(layout)) return layout;
   const int a = plain_axis(axis, layout.shape.rank());
-  if (a < 0) return broken(ShapeFault::axis);
-  if (layout.shape[a] != 1) return broken(ShapeFault::squeeze);
+  if (a < 0) return broken(ShapeFault::axis, {axis}, layout);
+  if (layout.shape[a] != 1) return broken(ShapeFault::squeeze, {axis}, layout);
   return {without(layout.shape, a), without(layout.strides, a), layout.offset};
 }
 
 ViewLayout unsqueezed(const ViewLayout& layout, int axis) {
   if (is_broken(layout)) return layout;
   const int a = plain_axis(axis, layout.shape.rank() + 1);
-  if (a < 0) return broken(ShapeFault::axis);
-  if (layout.shape.rank() == kMaxRank) return broken(ShapeFault::rank);
+  if (a < 0) return broken(ShapeFault::axis, {axis}, layout);
+  if (layout.shape.rank() == kMaxRank) return broken(ShapeFault::rank, {}, layout);
   return {with_inserted(layout.shape, a, 1), with_inserted(layout.strides, a, 0), layout.offset};
 }
 
 ViewLayout expanded(const ViewLayout& layout, const Extents& shape) {
   if (is_broken(layout)) return layout;
-  if (shape.fault() != ShapeFault::none) return broken(shape.fault());
+  if (shape.fault() != ShapeFault::none) return broken(shape.fault(), {}, layout);
   const int added = shape.rank() - layout.shape.rank();
-  if (added < 0) return broken(ShapeFault::expand);
+  if (added < 0) return broken(ShapeFault::expand, shape, layout);
   ViewLayout result{shape, shape, layout.offset};
   for (int i = 0; i < shape.rank(); ++i) {
     const std::int64_t old = i < added ? 1 : layout.shape[i - added];
-    if (shape[i] != old && old != 1) return broken(ShapeFault::expand);
+    if (shape[i] != old && old != 1) return broken(ShapeFault::expand, shape, layout);
     result.strides[i] = i < added || shape[i] != old ? 0 : layout.strides[i - added];
   }
   return result;

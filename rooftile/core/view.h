@@ -59,14 +59,21 @@ class Extents {
     std::copy(values.begin(), values.end(), values_.begin());
     rank_ = static_cast<int>(values.size());
   }
-  static Extents broken(ShapeFault fault) {
+  // `asked`: what was asked for, told with the reason.
+  static Extents broken(ShapeFault fault) { return broken(fault, Extents()); }
+  static Extents broken(ShapeFault fault, const Extents& asked) {
     Extents extents{-1};
     extents.fault_ = fault;
+    const int told = std::min(asked.rank_, kMaxRank - 1);
+    std::copy_n(asked.values_.begin(), told, extents.values_.begin() + 1);
+    extents.told_ = static_cast<std::uint8_t>(told);
     return extents;
   }
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] ShapeFault fault() const { return fault_; }
+  // Of a broken one what was asked for, its first 7 numbers.
+  [[nodiscard]] std::span<const std::int64_t> asked() const { return {values_.data() + 1, told_}; }
   [[nodiscard]] std::int64_t operator[](int i) const { return values_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] std::int64_t& operator[](int i) { return values_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] std::span<const std::int64_t> span() const {
@@ -98,6 +105,7 @@ class Extents {
   std::array<std::int64_t, kMaxRank> values_{};
   int rank_ = 0;
   ShapeFault fault_ = ShapeFault::none;
+  std::uint8_t told_ = 0;  // of a broken one: how many numbers behind the first say what was asked for
 };
 
 // The number of elements; an error where an extent is negative or the product (or its bytes, for the given
@@ -217,10 +225,11 @@ struct BasicTensorView {
  private:
   [[nodiscard]] ViewLayout layout() const { return {shape, strides, 0}; }
   [[nodiscard]] BasicTensorView with(const ViewLayout& other) const {
-    using Byte = std::conditional_t<std::is_const_v<Pointee>, const std::byte, std::byte>;
-    const std::int64_t bytes = other.offset * static_cast<std::int64_t>(size_of(dtype));
-    return {data == nullptr ? data : static_cast<Byte*>(data) + bytes, dtype, device, other.shape,
-            other.strides};
+    if (data == nullptr || other.offset == 0) return {data, dtype, device, other.shape, other.strides};
+    // Modulo 2^64: a view whose strides reach beyond that is refused by whoever is given it.
+    const std::uint64_t bytes = static_cast<std::uint64_t>(other.offset) * size_of(dtype);
+    return {reinterpret_cast<Pointee*>(reinterpret_cast<std::uintptr_t>(data) + bytes), dtype, device,
+            other.shape, other.strides};
   }
 };
 using TensorView = BasicTensorView<void>;

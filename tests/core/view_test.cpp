@@ -211,6 +211,15 @@ TEST(ViewOf, AShapeOfOtherSizeIsRefused) {
   expect_fault(view(x, {3, 5}).slice(0, 0, 1).permute({1, 0}), "another number of elements");
 }
 
+// Strides that reach around the address space and back: the view is made, and refused by whoever is given it.
+TEST_F(Views, StridesBeyondTheAddressSpace) {
+  const TensorView far(view(numbers_).data, DType::i32, kCpu, {4, 4}, {kHuge, kHuge});
+  for (const TensorView& one : {far.slice(0, 3, 4), far.select(1, 3), far.flip(0)}) {
+    EXPECT_EQ(check_view(far, "in").code(), StatusCode::invalid_argument);
+    EXPECT_EQ(one.dtype, DType::i32);
+  }
+}
+
 TEST_F(Views, Slice) {
   EXPECT_EQ(elements_of(matrix_.slice(0, 1, 3)), (std::vector{4, 5, 6, 7, 8, 9, 10, 11}));
   EXPECT_EQ(elements_of(matrix_.slice(1, 0, 4, 2)), (std::vector{0, 2, 4, 6, 8, 10}));
@@ -264,6 +273,8 @@ TEST_F(Views, ReshapeKeepsTheOrderAndNeverCopies) {
   EXPECT_EQ(matrix_.slice(0, 0, 0).reshape({4, 0}).to_string(), "i32[4,0]");
   EXPECT_EQ(matrix_.select(0, 0).select(0, 0).reshape({1, 1}).to_string(), "i32[1,1]");
   expect_fault(matrix_.reshape({5, -1}), "number of elements");
+  expect_fault(matrix_.reshape({5, -1}), "asked for [5,-1] of [3,4]");
+  expect_fault(matrix_.reshape({5, -1}).slice(0, 0, 1).permute({0}), "asked for [5,-1] of [3,4]");
   expect_fault(matrix_.reshape({-1, -1}), "number of elements");
   expect_fault(matrix_.slice(0, 0, 0).reshape({0, -1}), "number of elements");
   expect_fault(matrix_.reshape({kHuge, kHuge}), "number of elements");
