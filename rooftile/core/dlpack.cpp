@@ -1,5 +1,6 @@
 #include "rooftile/core/dlpack.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>

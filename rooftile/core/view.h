@@ -9,13 +9,11 @@
 // shape larger than its memory) is a broken one: every call refuses it and says what was wrong with it.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,17 +54,17 @@ class Extents {
       *this = broken(ShapeFault::rank);
       return;
     }
-    std::copy(values.begin(), values.end(), values_.begin());
-    rank_ = static_cast<int>(values.size());
+    for (const std::int64_t value : values) values_[static_cast<std::size_t>(rank_++)] = value;
   }
   // `asked`: what was asked for, told with the reason.
   static Extents broken(ShapeFault fault) { return broken(fault, Extents()); }
   static Extents broken(ShapeFault fault, const Extents& asked) {
     Extents extents{-1};
     extents.fault_ = fault;
-    const int told = std::min(asked.rank_, kMaxRank - 1);
-    std::copy_n(asked.values_.begin(), told, extents.values_.begin() + 1);
-    extents.told_ = static_cast<std::uint8_t>(told);
+    for (int i = 0; i < asked.rank_ && i + 1 < kMaxRank; ++i) {
+      extents.values_[static_cast<std::size_t>(i + 1)] = asked[i];
+      extents.told_ = static_cast<std::uint8_t>(i + 1);
+    }
     return extents;
   }
 

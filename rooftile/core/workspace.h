@@ -5,7 +5,6 @@
 // captured graph (a graph keeps the addresses). The two parts are separate allocations.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

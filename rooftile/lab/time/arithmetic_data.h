@@ -3,10 +3,12 @@
 
 #include <cstdint>
 
-namespace rooftile::ROOFTILE_TARGET {
+#include "rooftile/core/host_device.h"
+
+namespace rooftile::lab {
 
 // Near enough to a normal distribution of mean 0 and variance 1: the sum of four uniform bytes of a hash.
-inline __device__ float normal_number(std::uint32_t at) {
+ROOFTILE_HOST_DEVICE inline float normal_number(std::uint32_t at) {
   std::uint32_t word = at * 2654435761u;
   word ^= word >> 15;
   word *= 2246822519u;
@@ -15,4 +17,4 @@ inline __device__ float normal_number(std::uint32_t at) {
   return (static_cast<float>(sum) - 510.0f) * (1.0f / 147.8f);
 }
 
-}  // namespace rooftile::ROOFTILE_TARGET
+}  // namespace rooftile::lab

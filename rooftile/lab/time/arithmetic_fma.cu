@@ -9,6 +9,7 @@
 namespace rooftile::ROOFTILE_TARGET {
 namespace {
 
+using lab::normal_number;
 using Shape = lab::FmaShape;
 
 template <class T>

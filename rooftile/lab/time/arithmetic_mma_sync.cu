@@ -12,6 +12,7 @@
 namespace rooftile::ROOFTILE_TARGET {
 namespace {
 
+using lab::normal_number;
 using Shape = lab::MmaSyncShape;
 
 __device__ std::uint32_t two_numbers(std::uint32_t at) {

@@ -17,6 +17,7 @@ namespace rooftile::ROOFTILE_TARGET {
 namespace {
 
 using lab::Arithmetic;
+using lab::normal_number;
 using Shape = lab::WgmmaShape;
 
 constexpr int kBlock = Shape::kWarpgroup * Shape::kWarpgroups;

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "899d0400fe09";
+inline constexpr std::string_view kTimingSources = "8da1e6cff251";
 
 }  // namespace rooftile::lab

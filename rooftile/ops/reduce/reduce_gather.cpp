@@ -1,4 +1,5 @@
 // How the CPU rungs read elements that do not lie side by side.
+#include <algorithm>
 #include <cstring>
 
 #include "rooftile/ops/reduce/reduce_cpu.h"

@@ -1,5 +1,6 @@
 #include "rooftile/sim/checked/lane_clocks.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace rooftile::simt::checked {

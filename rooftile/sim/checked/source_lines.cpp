@@ -3,6 +3,7 @@
 #include <backtrace.h>
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

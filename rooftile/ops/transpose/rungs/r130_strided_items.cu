@@ -6,6 +6,8 @@
 //            place, the thread of the upper item of a pair exchanges both.
 // Limits     none.
 // Bottleneck sectors of which one item is used.
+#include <algorithm>
+
 #include "rooftile/ops/transpose/rungs/transpose_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::transpose_rungs {
