@@ -19,6 +19,8 @@ if(ROOFTILE_BUILD_PROGRAM)
   install(TARGETS rooftile_cli ${rooftile_plugins} OPTIONAL
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program
           LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  install(DIRECTORY $<TARGET_FILE_DIR:rooftile_cli>/peers DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program
+          OPTIONAL)
 endif()
 
 # When it is installed, not now: an include that is new needs no new configuration. What kernels include of the

@@ -103,7 +103,8 @@ Comparison compare_floats(const HostTensor& out, const Expected& expected) {
     const double floor = expected.floors.numel() > 0 ? expected.floors.at(i) : expected.floor;
     const double tolerance = expected.factor * baseline_error + floor;
     const double error = std::abs(got - want);
-    result.allowed = std::max(result.allowed, tolerance);
+    result.allowed.error = std::max(result.allowed.error, tolerance);
+    result.allowed.largest = std::max(result.allowed.largest, std::abs(want));
     if (!(error <= tolerance) || !std::isfinite(tolerance)) {
       mismatches.add(
           at, fmt::format("got {:.9g}, expected {:.9g}, off by {:.3g} where {:.3g} is allowed ({})", got,

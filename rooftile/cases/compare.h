@@ -14,7 +14,7 @@ struct Comparison {
   bool nan_bits_alone =
       false;             // of what was only moved: every mismatch is a NaN with other bits than the right one
   double max_error = 0;  // the largest finite |out - exact|
-  double allowed = 0;    // and the largest that would have passed
+  Allowed allowed{};     // and what would have passed
 };
 
 // Integers, and what was only moved, bit for bit. Floats by core/case.h: NaN and infinities by place

@@ -128,6 +128,12 @@ struct Expected {
   std::vector<std::int64_t> indices{};
 };
 
+// How far an element of an output may be off, by those that were looked at.
+struct Allowed {
+  double error = 0;    // the largest tolerance; 0: they must be exact
+  double largest = 0;  // the largest magnitude
+};
+
 // What is to be said of a call's results.
 struct Judgement {
   std::string mismatch{};  // empty: they are right
@@ -137,8 +143,7 @@ struct Judgement {
   std::string sampled{};  // "4096 of 16777216 elements": not all were looked at
   // Of each output how many elements, from the first on, are results: the others may hold anything. None: all are.
   std::vector<std::int64_t> results{};
-  // Of each output how far an element may be off, where only a sample was looked at: 0 where it must be exact.
-  std::vector<double> allowed{};
+  std::vector<Allowed> allowed{};  // of each output
 };
 // Judges the tensors of the slots that a call has written (`out` and `inout`), in slot order. cases/judges.h has those
 // that many operators need.

@@ -36,7 +36,12 @@ std::string_view reason_of(ShapeFault fault) {
 // With what was asked of which shape, where that is known.
 std::string fault_text(const Extents& shape, const Extents& of) {
   std::string text(reason_of(shape.fault()));
-  const auto told = [](const Extents& extents) { return Extents(extents.asked()).to_string(); };
+  // As much as a broken one keeps.
+  const auto told = [](const Extents& extents) {
+    std::string list = Extents(extents.asked()).to_string();
+    if (extents.asked().size() + 1 == kMaxRank) list.insert(list.size() - 1, ",...");
+    return list;
+  };
   if (!shape.asked().empty()) text += "; asked for " + told(shape);
   if (!shape.asked().empty() && of.fault() != ShapeFault::none) text += " of " + told(of);
   return text;
@@ -199,7 +204,7 @@ ViewLayout merged(const ViewLayout& layout) {
   for (int i = 0; i < layout.shape.rank(); ++i) {
     if (layout.shape[i] == 1) continue;
     const int last = result.shape.rank() - 1;
-    if (last >= 0 && result.strides[last] == layout.strides[i] * layout.shape[i]) {
+    if (last >= 0 && result.strides[last] == product(layout.strides[i], layout.shape[i])) {
       result.shape[last] *= layout.shape[i];
       result.strides[last] = layout.strides[i];
     } else {
@@ -307,7 +312,7 @@ ViewLayout reshaped(const ViewLayout& layout, Extents shape) {
     strides[i] = stride;
     if (left % shape[i] != 0) return broken(ShapeFault::reshape, asked, layout);
     left /= shape[i];
-    stride *= shape[i];
+    stride = product(stride, shape[i]);
   }
   return {shape, strides, layout.offset};
 }

@@ -206,6 +206,22 @@ TEST(Rounds, AMeasureTakesItsTurn) {
   EXPECT_NE(log.substr(2), sorted);
 }
 
+TEST(Rounds, AMeasureTakesItsTurnInEveryMode) {
+  for (const TimeMode mode : {TimeMode::stream_cold, TimeMode::stream_cold_clean, TimeMode::sustained}) {
+    const TimedLaunch measured = {.launch = {}, .measure = [&](TimeMode asked) -> Result<double> {
+                                    EXPECT_EQ(asked, mode);
+                                    return 3.0;
+                                  }};
+    const Result<const DeviceProperties*> host = device_properties(kCpu);
+    const TimingOptions options{.mode = mode, .first_look = 10, .max_rounds = 10};
+    const Result<std::vector<TimeSeries>> series =
+        time_interleaved({kCpu, nullptr}, **host, {chain(100), measured}, options, nullptr, nullptr);
+    ASSERT_TRUE(series.ok()) << series.status();
+    EXPECT_EQ((*series)[1].samples_us, std::vector<double>(10, 3.0)) << to_string(mode);
+    EXPECT_EQ((*series)[0].samples_us.size(), 10u);
+  }
+}
+
 TEST(Rounds, AMeasureThatFailsHasNoTimeAndIsNotAskedAgain) {
   int asked = 0;
   const TimedLaunch fails = {.launch = {}, .measure = [&asked](TimeMode) -> Result<double> {

@@ -69,8 +69,9 @@ TEST(Verify, AnElementThatNobodyWritesFailsWhereASampleIsJudged) {
 // What a sample does not look at is compared with a peer that does the same.
 TEST(Verify, EveryElementIsComparedWithAPeerWhereASampleIsJudged) {
   const auto first_alone = [](const Case&, std::span<const HostTensor>) -> Result<Judge> {
-    return Judge(
-        [](std::span<const HostTensor>) -> Judgement { return {.sampled = "1 of many", .allowed = {1e-9}}; });
+    return Judge([](std::span<const HostTensor>) -> Judgement {
+      return {.sampled = "1 of many", .allowed = {{.error = 1e-9}}};
+    });
   };
   const OperatorDescriptor op = test::make_fake(
       "fake", {test::fake_rung("right", Bug::none), test::fake_rung("wrong_lane", Bug::wrong_lane)});

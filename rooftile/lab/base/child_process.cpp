@@ -21,7 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kGrace{2};  // for a process whose stdin has ended
+constexpr std::chrono::seconds kGrace{2};        // for a process whose stdin has ended
+constexpr std::chrono::seconds kLongestEnd{10};  // for one that was killed: a driver may hold it for good
 constexpr std::chrono::milliseconds kLook{5};
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kLongestWords = 300;
@@ -64,6 +65,21 @@ Result<pid_t> spawn(const std::vector<std::string>& argv, int socket, int err) {
   return child;
 }
 
+// "/usr/lib/libx.so: no" as "libx.so: no": where a file stands is nobody's business in a record.
+std::string without_folders(const std::string& text) {
+  std::string kept;
+  std::size_t word = 0;  // where the path that is being read starts in `kept`
+  for (const char c : text) {
+    if (c == '/') {
+      kept.resize(word);
+    } else {
+      kept += c;
+      if (std::strchr(" \t'\":=(,", c) != nullptr) word = kept.size();
+    }
+  }
+  return kept;
+}
+
 std::string last_line(std::FILE* file) {
   std::array<char, 4096> end{};
   std::fseek(file, 0, SEEK_END);
@@ -71,7 +87,7 @@ std::string last_line(std::FILE* file) {
   std::fseek(file, std::max(size - static_cast<long>(end.size()), 0L), SEEK_SET);
   std::string text(end.data(), std::fread(end.data(), 1, end.size(), file));
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text.substr(text.rfind('\n') + 1).substr(0, kLongestWords);
+  return without_folders(text.substr(text.rfind('\n') + 1)).substr(0, kLongestWords);
 }
 
 }  // namespace
@@ -118,6 +134,7 @@ void ChildProcess::end() {
   const auto deadline = Clock::now() + kGrace;
   while (waitpid(id_, &exit_status_, WNOHANG) == 0) {
     if (Clock::now() >= deadline) kill(-id_, SIGKILL);
+    if (Clock::now() >= deadline + kLongestEnd) break;
     const timespec pause{0, std::chrono::nanoseconds(kLook).count()};
     nanosleep(&pause, nullptr);
   }

@@ -34,7 +34,7 @@ Candidate from_rung(const RungRow& rung, ArgsRef args, const DeviceProperties& d
   return candidate;
 }
 
-Candidate from_peer(const PeerRow& peer, ArgsRef args, const DeviceProperties& device) {
+Candidate from_peer(const PeerRow& peer, ArgsRef args, const DeviceProperties& device, bool plans) {
   Candidate candidate;
   candidate.id = peer.id;
   candidate.idea = peer.version;
@@ -48,7 +48,7 @@ Candidate from_peer(const PeerRow& peer, ArgsRef args, const DeviceProperties& d
   } else if (peer.supports) {
     candidate.unsupported = peer.supports(args, device);
   }
-  if (candidate.unsupported.empty() && peer.plan) candidate.plan = peer.plan(args, device);
+  if (candidate.unsupported.empty() && peer.plan && plans) candidate.plan = peer.plan(args, device);
   return candidate;
 }
 
@@ -83,7 +83,7 @@ std::vector<Candidate> candidates(const OperatorDescriptor& op, const std::vecto
   }
   for (const PeerRow* peer : peers) {
     if (peer->device == device.device.kind && named(only, peer->id))
-      list.push_back(from_peer(*peer, args, device));
+      list.push_back(from_peer(*peer, args, device, plans));
   }
   return list;
 }

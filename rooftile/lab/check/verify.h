@@ -41,8 +41,9 @@ struct CheckResult {
   std::vector<std::uint64_t> digests{};  // of the outputs' results, as they were found to be right
   std::vector<std::int64_t> results{};   // how many elements those are (Judgement::results)
   std::shared_ptr<const std::vector<HostTensor>> outputs{};  // of a peer that was judged by a sample
-  bool spoiled = false;  // the problem could not be restored: whoever comes next cannot be judged
-  std::string repro;     // a command line that reruns this one check
+  bool forgives = false;  // a peer, which is not asked for the bits of a NaN
+  bool spoiled = false;   // the problem could not be restored: whoever comes next cannot be judged
+  std::string repro;      // a command line that reruns this one check
 };
 
 // What a peer made of the same inputs. Where a judge looks at a sample, every element must be near the peer's: within

@@ -24,7 +24,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kSchema = 1;
 constexpr int kLadderSchema = 2;
 constexpr std::size_t kMostSamples = 50;
-constexpr std::uint64_t kBootstrapSeed = 1;
 
 // NaN and infinities have no JSON: null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -107,11 +106,9 @@ Json interval_json(const std::optional<Interval>& interval) {
 }
 
 Json ratio_json(const LadderRow& row) {
-  if (!row.ratio_to_peer) return nullptr;
-  return {{"median", rounded(row.ratio_to_peer->median)},
-          {"low", rounded(row.ratio_to_peer->low)},
-          {"high", rounded(row.ratio_to_peer->high)},
-          {"rounds", row.rounds}};
+  Json json = interval_json(row.ratio_to_peer);
+  if (row.ratio_to_peer) json["rounds"] = row.rounds;
+  return json;
 }
 
 Json sm_clock_json(const std::optional<SmClock>& clock) {

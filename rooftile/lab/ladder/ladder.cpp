@@ -148,7 +148,7 @@ Result<std::vector<LadderResult>> climb(const Registry& registry, const Operator
     torch = add_process_entries(*options.torch, problem, entries);
     for (std::size_t i = ours; i < entries.size(); ++i) {
       if (torch) entries[i].process = &*torch;
-      order.push_back(i);
+      order.insert(order.begin(), i);  // peers first
     }
   }
   std::string sampled;

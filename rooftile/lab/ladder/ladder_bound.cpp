@@ -15,7 +15,14 @@ constexpr double kImpossibleFraction = 1.05;
 // Below this many bytes launching decides and not moving them: a share of the bound says little there.
 constexpr double kLaunchBoundBytes = 2.0 * 1024 * 1024;
 
+// And below this time of the operations.
+constexpr double kLaunchBoundUs = 20.0;
+
 bool is_compute_bound(const LadderRow& bound) { return bound.rung == kComputeBound; }
+
+bool is_launch_bound(const LadderRow& bound, double bytes) {
+  return is_compute_bound(bound) ? bound.time->summary.median < kLaunchBoundUs : bytes < kLaunchBoundBytes;
+}
 
 double median_of(const TimeSeries& series) { return summarize(series.samples_us).median; }
 
@@ -81,30 +88,34 @@ std::optional<LadderRow> CaseBound::row(std::span<const TimeSeries> series, Ladd
     set_time(*row, series[best], result.mode, bytes_->bytes(), 0.0);
   }
   if (!flops_) return row;
-  const TimeSeries& own = series.back();
+  // Whole rounds were executed: the time is told of the case's operations.
+  TimeSeries own = series.back();
+  for (double& us : own.samples_us) us *= result.flops / flops_->flops();
   if (row && row->time->summary.median >= median_of(own)) return row;
   LadderRow compute =
       bound_row(kComputeBound, "The same number of operations on the same unit, and nothing else.");
   compute.variant = to_string(flops_->arithmetic());
   compute.reason = fmt::format("{} on normally distributed numbers", compute.variant);
-  set_time(compute, own, result.mode, 0.0, flops_->flops());
+  set_time(compute, own, result.mode, 0.0, result.flops);
   return compute;
 }
 
 void set_bound_fraction(LadderRow& row, const LadderRow& bound, double bytes) {
   if (!row.time || !(row.time->summary.median > 0.0)) return;
   row.bound_fraction = bound.time->summary.median / row.time->summary.median;
-  if (*row.bound_fraction <= kImpossibleFraction) return;
+  if (*row.bound_fraction <= kImpossibleFraction || is_launch_bound(bound, bytes)) return;
   if (is_compute_bound(bound))
     row.reason = fmt::format("counting error: {:.2f} of the rate of {}", *row.bound_fraction, bound.variant);
-  else if (bytes >= kLaunchBoundBytes)
+  else
     row.reason = fmt::format("counting error: {:.2f} of the fastest that was tried to move these bytes",
                              *row.bound_fraction);
 }
 
 void note_launch_bound(const LadderRow& bound, LadderResult& result) {
-  if (is_compute_bound(bound) || result.read_bytes + result.write_bytes >= kLaunchBoundBytes) return;
-  result.notes.push_back("launch-bound: so few bytes that launching decides; shares of the bound say little");
+  if (!is_launch_bound(bound, result.read_bytes + result.write_bytes)) return;
+  result.notes.push_back(
+      fmt::format("launch-bound: so few {} that launching decides; shares of the bound say little",
+                  is_compute_bound(bound) ? "operations" : "bytes"));
 }
 
 }  // namespace rooftile::lab

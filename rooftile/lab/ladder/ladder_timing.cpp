@@ -19,7 +19,6 @@ namespace {
 
 constexpr double kSteadyClock = 0.95;
 constexpr double kFullClock = 0.9;
-constexpr std::uint64_t kBootstrapSeed = 1;  // of whether a median may be quoted
 
 // The series of the fastest peer; none where no peer has times.
 std::optional<std::size_t> best_peer(const std::vector<LadderEntry>& entries,
@@ -100,12 +99,17 @@ void note_conditions(const GpuConditions& seen, LadderResult& result) {
   }
 }
 
+// Too little memory, or a mode that a peer has no time in, is no mistake of it.
+bool says_nothing(const Status& status) {
+  return status.code() == StatusCode::unsupported || status.code() == StatusCode::out_of_memory;
+}
+
 // Where its process does not time it in this mode the row says so.
 void add_process_launch(LadderEntry& entry, DeviceProblem& problem, TimeMode mode,
                         std::vector<TimedLaunch>& launches) {
   Result<TimedLaunch> launch = process_launch(entry, problem, mode);
   if (!launch.ok()) {
-    const bool is_skipped = launch.status().code() == StatusCode::unsupported;
+    const bool is_skipped = says_nothing(launch.status());
     entry.row.status = is_skipped ? RowStatus::skipped : RowStatus::failed;
     entry.row.verified = entry.row.verified && is_skipped;
     entry.row.reason = launch.status().sentence();
@@ -144,6 +148,10 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
                     LadderResult& result) {
   const StreamRef stream = problem.stream();
   const DeviceKind kind = stream.device.kind;
+  if (writes_nothing(problem.host().op(), problem.args())) {
+    result.notes.push_back("nothing to time: the call writes no element");
+    return {};
+  }
   ROOFTILE_TRY_ASSIGN(const std::function<Status()> renew, problem.make_renewal());
   std::vector<TimedLaunch> launches;
   PeerProcess* process = nullptr;  // that something is timed in
@@ -242,8 +250,9 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
     if (own.status.ok()) {
       set_time(entry.row, own, timing.mode, bytes, result.flops);
     } else {
-      entry.row.status = RowStatus::failed;
-      entry.row.verified = false;
+      const bool is_skipped = entry.process != nullptr && says_nothing(own.status);
+      entry.row.status = is_skipped ? RowStatus::skipped : RowStatus::failed;
+      entry.row.verified = entry.row.verified && is_skipped;
       entry.row.reason = own.status.sentence();
     }
   }

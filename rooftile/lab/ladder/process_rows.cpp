@@ -44,6 +44,10 @@ std::optional<PeerProcess> add_process_entries(const PeerProgram& program, Devic
   const Result<std::vector<ProcessPeer>> peers = process->prepare(problem);
   if (!peers.ok()) {
     entries.push_back(make_entry("torch", process->version(), peers.status().sentence()));
+    // A call that is written down wrongly, or a process that dies over it, is a mistake and not a reason to skip.
+    const StatusCode code = peers.status().code();
+    if (code != StatusCode::unsupported && code != StatusCode::out_of_memory)
+      entries.back().row.status = RowStatus::failed;
     return std::nullopt;
   }
   for (const ProcessPeer& peer : *peers)

@@ -185,7 +185,8 @@ std::string process_legend(const OperatorRecords& of) {
 
 std::string matrix_legend(const OperatorRecords& of, const Columns& columns) {
   std::string text =
-      "The rung is the one that the library chooses; of the cold modes the one in which it looks worse is shown.";
+      "The rung is the one that the library chooses; of the modes that bars are read in (cold ones, sustained) the one in which it looks "
+      "worse is shown.";
   const std::string usual = params_text(of.default_case);
   if (!usual.empty()) text += fmt::format(" Parameters are named where they are not {}.", usual);
   if (columns.faster)

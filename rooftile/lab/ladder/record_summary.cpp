@@ -71,7 +71,7 @@ std::string summary_table(std::span<const OperatorRecords> operators) {
       lines;
   text +=
       "\nOf bound: share of the rate at which the same bytes stream, or as many operations run where those take "
-      "longer, in the same run. Above 1 against the peer: faster.\nThe least: of all recorded cases with cold caches. "
+      "longer, in the same run. Above 1 against the peer: faster.\nThe least: of all recorded cases with cold caches, or sustained. "
       "[What figures are worth](docs/measuring.md).";
   if (has_stale)
     text += fmt::format(" {}: recorded from other sources than those that stand here.", kStaleMark);

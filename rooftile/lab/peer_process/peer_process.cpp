@@ -33,9 +33,10 @@ Result<double> limit_of(const PeerProgram& program) {
   if (text.empty()) return kUsualLimitS;
   char* end = nullptr;
   const double limit = std::strtod(text.c_str(), &end);
-  if (*end != '\0' || !(limit > 0) || !std::isfinite(limit))
-    return invalid_argument(
-        fmt::format("ROOFTILE_PEER_SECONDS is '{}': write a number of seconds above 0", text));
+  constexpr double kLongestLimitS = 86400;
+  if (*end != '\0' || !(limit > 0 && limit <= kLongestLimitS))
+    return invalid_argument(fmt::format(
+        "ROOFTILE_PEER_SECONDS is '{}': write a number of seconds above 0, of a day at most", text));
   return limit;
 }
 
@@ -124,6 +125,8 @@ struct PeerProcess::Talk {
     if (answer.is_object() && answer.value("id", Json()) == peer.asked_) {
       if (answer.contains("ok") && answer["ok"].is_object()) return answer["ok"];
       if (const std::string reason = text("unsupported"); !reason.empty()) return unsupported(reason);
+      if (const std::string reason = text("memory"); !reason.empty())
+        return Status::error(StatusCode::out_of_memory, reason);
       if (const std::string reason = text("error"); !reason.empty())
         return Status::error(StatusCode::device_error, reason);
     }
@@ -170,8 +173,12 @@ Result<std::vector<ProcessPeer>> PeerProcess::prepare(DeviceProblem& problem) {
     tensors.push_back(tensor_json(problem, tensor, name));
   }
   Json params = Json::object();
-  for (const auto& [name, value] : problem.host().the_case().params.values())
+  for (const auto& [name, value] : problem.host().the_case().params.values()) {
+    const double* const number = std::get_if<double>(&value);
+    if (number != nullptr && !std::isfinite(*number))
+      return unsupported(fmt::format("torch is not asked with {} = {}", name, rooftile::to_string(value)));
     params[name] = param_json(value);
+  }
   Result<Json> answer = Talk::ask(*this, "prepare",
                                   {{"operator", problem.host().op().name},
                                    {"params", params},

@@ -234,6 +234,10 @@ class Child:
         for launch in (self.launches[request["peer"]], self.padding):
             while self.mode[2] and len(launch.graphs) < GRAPHS:
                 launch.graphs.append(self.capture(launch))
+        # Twice: to know how many make a burst, and to be as warm as what it takes turns with.
+        launch = self.launches[request["peer"]]
+        for _ in range(2 if self.is_sustained else 0):
+            launch.last_us = self.sample_burst(launch)
         return {}
 
     def time(self, request):
@@ -287,6 +291,8 @@ class Child:
                 self.renew_all()
                 step()
                 self.synchronize()
+        except (NameError, AttributeError, KeyError, SyntaxError):
+            raise  # of the file that says how torch is called, and no word of torch's
         except Exception as error:
             return in_one_line(error)
         return ""
@@ -347,11 +353,18 @@ class Child:
             return took / count
         start = self.torch.cuda.Event(enable_timing=True)
         stop = self.torch.cuda.Event(enable_timing=True)
+        last = self.torch.cuda.Event()
         start.record()
-        for _ in range(count):
+        for left in range(count, 0, -1):
+            if left == 1:
+                last.record()
             launch.step()
+        # Reached already: the GPU has waited for the host.
+        was_late = count > 1 and last.query()
         stop.record()
         self.synchronize()
+        if was_late:
+            raise Unsupported("Python starts torch's launches slower than they run: there is no sustained time")
         return 1000.0 * start.elapsed_time(stop) / count
 
     def once(self, launch):
@@ -377,8 +390,10 @@ class Child:
             for _ in range(TAIL if is_padded else 0):
                 self.once(self.padding)
             self.synchronize()
-            if not was_late or self.hold >= LONGEST_HOLD:
+            if not was_late:
                 return 1000.0 * start.elapsed_time(stop)
+            if self.hold >= LONGEST_HOLD:
+                raise Unsupported("this host does not keep the GPU busy: a sample would hold the host's own time")
             self.hold *= 2
 
 
@@ -402,8 +417,11 @@ def answer_to(child, line):
         answer["ok"] = handlers[request["request"]](request)
     except Unsupported as reason:
         answer["unsupported"] = in_one_line(reason)
+    except MemoryError as error:
+        answer["memory"] = in_one_line(error)
     except Exception as error:
-        answer["error"] = f"{type(error).__name__}: {in_one_line(error)}"
+        kind = type(error).__name__
+        answer["memory" if kind == "OutOfMemoryError" else "error"] = f"{kind}: {in_one_line(error)}"
     return json.dumps(answer)
 
 

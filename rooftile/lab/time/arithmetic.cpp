@@ -79,7 +79,7 @@ std::string_view to_string(Arithmetic arithmetic) {
 }
 
 std::string_view why_not(Arithmetic arithmetic, int compute_capability) {
-  if (is_hopper_only(arithmetic) && compute_capability != kHopper) return "sm_90 alone has this instruction";
+  if (is_hopper_only(arithmetic) && compute_capability != kHopper) return "measured on sm_90 alone";
   if (arithmetic == Arithmetic::mma_sync_bf16 && compute_capability < kMmaSync) {
     return "its tensor cores, if it has any, do not take bf16";
   }

@@ -25,6 +25,9 @@ struct Interval {
   double high = 0;
 };
 
+// Of whatever a report says of its samples.
+inline constexpr std::uint64_t kBootstrapSeed = 1;
+
 // The percentile bootstrap of the median: 2000 resamples drawn by Philox from `seed`, so that a report can be
 // computed again. Precondition: samples is not empty.
 [[nodiscard]] Interval bootstrap_median(std::span<const double> samples, std::uint64_t seed,

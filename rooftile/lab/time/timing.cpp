@@ -177,22 +177,27 @@ Result<Stopwatch> Stopwatch::create(StreamRef stream, const DeviceProperties& de
 Status Stopwatch::preheat() {
   ROOFTILE_TRY(grow_events(launches_.size()));
   bursts_.assign(launches_.size(), 1);
+  // What is measured elsewhere heats itself.
+  const auto is_ours = [this](std::size_t i) { return statuses_[i].ok() && !launches_[i].measure; };
+  const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < launches_.size(); ++i) {
-    if (statuses_[i].ok()) statuses_[i] = time_burst(i, events_[i]);
-  }
-  ROOFTILE_TRY(synchronize(stream_));
-  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    if (!is_ours(i)) continue;
+    statuses_[i] = time_burst(i, events_[i]);
+    ROOFTILE_TRY(synchronize(stream_));
     if (!statuses_[i].ok()) continue;
     ROOFTILE_TRY_ASSIGN(const double us, events_[i].stop.elapsed_us_since(events_[i].start));
     bursts_[i] = us > 0 ? static_cast<int>(std::clamp(kBurstUs / us, 1.0, kMostInBurst)) : 1;
   }
-  const auto start = std::chrono::steady_clock::now();
-  do {
-    for (std::size_t i = 0; i < launches_.size(); ++i) {
-      if (statuses_[i].ok()) statuses_[i] = time_burst(i, events_[i]);
+  while (seconds_since(start) < kPreheatSeconds) {
+    bool any = false;
+    for (std::size_t i = 0; i < launches_.size() && seconds_since(start) < kPreheatSeconds; ++i) {
+      if (!is_ours(i)) continue;
+      statuses_[i] = time_burst(i, events_[i]);
+      ROOFTILE_TRY(synchronize(stream_));
+      any = true;
     }
-    ROOFTILE_TRY(synchronize(stream_));
-  } while (seconds_since(start) < kPreheatSeconds);
+    if (!any) break;
+  }
   return {};
 }
 
@@ -359,8 +364,8 @@ Result<std::vector<TimeSeries>> time_interleaved(StreamRef stream, const DeviceP
                                                  const std::vector<TimedLaunch>& launches,
                                                  const TimingOptions& options, const Settled& settled,
                                                  TimingRemarks* remarks) {
-  const auto start = std::chrono::steady_clock::now();
   ROOFTILE_TRY_ASSIGN(Stopwatch watch, Stopwatch::create(stream, device, launches, options.mode));
+  const auto start = std::chrono::steady_clock::now();
   std::vector<TimeSeries> series(launches.size());
   std::vector<std::size_t> order(launches.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

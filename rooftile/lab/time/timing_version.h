@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "8da1e6cff251";
+inline constexpr std::string_view kTimingSources = "72aa90d6db99";
 
 }  // namespace rooftile::lab

@@ -18,6 +18,17 @@ namespace rooftile::reduce_peers {
 template <class T>
 using Sum = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
+// Of elements, too, which std::reduce adds to each other before it adds them to the sum. Integers modulo 2^64.
+template <class Value>
+struct Add {
+  Value operator()(Value a, Value b) const {
+    if constexpr (std::is_integral_v<Value>)
+      return static_cast<Value>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    else
+      return a + b;
+  }
+};
+
 template <class T>
 struct LargerOrNan {
   T operator()(T a, T b) const { return a > b || a != a ? a : b; }
@@ -34,17 +45,17 @@ inline std::string_view supports(const ReduceArgs& args, const DeviceProperties&
   return "";
 }
 
-// `sum(begin, end, init)` and `max(begin, end, init, LargerOrNan)` over the elements.
-template <class SumOf, class MaxOf>
-Status reduce_all(const ReduceArgs& args, const SumOf& sum, const MaxOf& max) {
+// `fold(begin, end, init, operation)` over the elements.
+template <class Fold>
+Status reduce_all(const ReduceArgs& args, const Fold& fold) {
   return dispatch(DTypes<float, double, std::int32_t>{}, args.in.dtype, [&]<class T>() -> Status {
     const auto* begin = static_cast<const T*>(args.in.data);
     const T* end = begin + args.in.numel();
     if (args.op == ReduceOp::max) {
-      *static_cast<T*>(args.out.data) = max(begin + 1, end, *begin, LargerOrNan<T>{});
+      *static_cast<T*>(args.out.data) = fold(begin + 1, end, *begin, LargerOrNan<T>{});
       return {};
     }
-    const Sum<T> total = sum(begin, end, Sum<T>{0});
+    const Sum<T> total = fold(begin, end, Sum<T>{0}, Add<Sum<T>>{});
     if (args.out.dtype == DType::f32)
       *static_cast<float*>(args.out.data) = static_cast<float>(total);
     else if (args.out.dtype == DType::f64)

@@ -8,11 +8,10 @@ namespace rooftile {
 namespace {
 
 Status reduce_by_std(const Call<ReduceArgs>& call) {
-  return reduce_peers::reduce_all(
-      call.args, [](const auto* begin, const auto* end, auto init) { return std::reduce(begin, end, init); },
-      [](const auto* begin, const auto* end, auto init, auto larger) {
-        return std::reduce(begin, end, init, larger);
-      });
+  return reduce_peers::reduce_all(call.args,
+                                  [](const auto* begin, const auto* end, auto init, auto operation) {
+                                    return std::reduce(begin, end, init, operation);
+                                  });
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <tbb/parallel_reduce.h>
 #include <tbb/version.h>
 
-#include <functional>
 #include <numeric>
 
 #include "rooftile/core/registry.h"
@@ -24,14 +23,11 @@ Value parallel(const T* begin, const T* end, Value init, Value identity, const C
 }
 
 Status reduce_by_tbb(const Call<ReduceArgs>& call) {
-  return reduce_peers::reduce_all(
-      call.args,
-      [](const auto* begin, const auto* end, auto init) {
-        return parallel(begin, end, init, init, std::plus<>{});
-      },
-      [](const auto* begin, const auto* end, auto init, auto larger) {
-        return parallel(begin, end, init, init, larger);
-      });
+  // The identity of a maximum is any of its elements, that of a sum 0: the start is both.
+  return reduce_peers::reduce_all(call.args,
+                                  [](const auto* begin, const auto* end, auto init, auto operation) {
+                                    return parallel(begin, end, init, init, operation);
+                                  });
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ class device:
 
 
 class Event:
-    def __init__(self, enable_timing):
-        assert enable_timing
+    def __init__(self, enable_timing=False):
+        self.is_timed = enable_timing
 
     def record(self):
         self.at = time.perf_counter()
@@ -41,6 +41,7 @@ class Event:
         return MISTAKE == "late"
 
     def elapsed_time(self, stop):
+        assert self.is_timed and stop.is_timed
         return 1e3 * (stop.at - self.at)
 
 
@@ -121,6 +122,9 @@ class Tensor:
         return empty(self.numel(), self.dtype, None).copy_(self)
 
     def cpu(self):
+        return self
+
+    def bitwise_xor_(self, _):
         return self
 
     def add_(self, _):
