@@ -63,8 +63,8 @@ class Extents {
     extents.fault_ = fault;
     if (asked.fault_ != ShapeFault::none) return extents;
     for (int i = 0; i < asked.rank_ && i + 1 < kMaxRank; ++i) {
-      extents.values_[static_cast<std::size_t>(i + 1)] = asked[i];
-      extents.told_ = static_cast<std::uint8_t>(i + 1);
+      extents.values_[static_cast<std::size_t>(i) + 1] = asked[i];
+      ++extents.told_;
     }
     return extents;
   }

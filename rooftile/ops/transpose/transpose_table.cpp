@@ -52,6 +52,7 @@ std::string_view supports_tensor_maps(const TransposeArgs& args, const DevicePro
 std::string_view supports_shifted(const TransposeArgs& args, const DeviceProperties& device) {
   if (geometry(args).item_bytes > 8)
     return "serves items of up to 8 bytes: larger ones are aligned anyway, see tma";
+  // NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): 32
   if (geometry(args).item_bytes < 4 && std::abs(geometry(args).in_row) < 2 * transpose_plan::kVectorBytes) {
     return "needs rows of in that lie 32 bytes apart: see element_tiles";
   }
