@@ -89,6 +89,19 @@ TEST_F(Records, HoldWhatALadderWrote) {
   EXPECT_EQ(record.rows.back().reason, "needs sm_90a");
 }
 
+// In schema 1 peers of another process were measured by themselves: they are no peers that took turns.
+TEST_F(Records, RowsThatTookNoTurnsArePassedOver) {
+  write("fake.json", R"({"schema":1,"operator":"fake","machine":{"gpu":"X"},"results":[
+    {"case":{"shape":{"n":8},"dtype":"f32","params":{}},"device":"cuda:0","mode":"stream-cold","rows":[
+      {"rung":"one","kind":"rung","status":"ok","time_us":{"median":2}},
+      {"rung":"torch","kind":"peer","other_process":true,"status":"ok","time_us":{"median":1}}]}]})");
+  const Result<std::vector<Record>> records = read_records(root_.string());
+  ASSERT_TRUE(records.ok()) << records.status().message();
+  ASSERT_EQ(records->size(), 1u);
+  ASSERT_EQ((*records)[0].rows.size(), 1u);
+  EXPECT_EQ((*records)[0].rows[0].rung, "one");
+}
+
 TEST_F(Records, NoFolderIsNoRecord) {
   fs::remove_all(root_ / "results");
   const Result<std::vector<Record>> records = read_records(root_.string());
