@@ -1,9 +1,7 @@
 #include "rooftile/lab/base/child_process.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +13,8 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+
+#include "rooftile/lab/base/spawn.h"
 
 namespace rooftile::lab {
 namespace {
@@ -41,28 +41,6 @@ bool wait_for(int socket, short events, Clock::time_point deadline) {
     if (ready == 0 && Clock::now() >= deadline) return false;
     if (ready < 0 && errno != EINTR) return false;
   }
-}
-
-Result<pid_t> spawn(const std::vector<std::string>& argv, int socket, int err) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, socket, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // An interrupt from the terminal is this program's: the child sees that its stdin has ended.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, words[0], &files, &attributes, words.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) return io_error(fmt::format("cannot run {}: {}", argv[0], std::strerror(error)));
-  return child;
 }
 
 // "/usr/lib/libx.so: no" as "libx.so: no": where a file stands is nobody's business in a record.
@@ -101,7 +79,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& argv) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return io_error(fmt::format("cannot make a socket: {}", std::strerror(errno)));
   child.socket_ = ends[0];
-  const Result<pid_t> id = spawn(argv, ends[1], fileno(child.stderr_.get()));
+  const Result<pid_t> id = spawn(argv, {ends[1], ends[1], fileno(child.stderr_.get())});
   close(ends[1]);
   if (!id.ok()) return id.status();
   child.id_ = *id;

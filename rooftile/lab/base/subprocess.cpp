@@ -1,8 +1,6 @@
 #include "rooftile/lab/base/subprocess.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +15,8 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+
+#include "rooftile/lab/base/spawn.h"
 
 namespace rooftile::lab {
 namespace {
@@ -77,29 +77,6 @@ class WatchedSignals {
 };
 
 // In a process group of its own, so that it can be ended with all that it starts.
-Result<pid_t> spawn(const std::vector<std::string>& argv, std::FILE* out, std::FILE* err,
-                    const sigset_t& signals) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, fileno(out), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, fileno(err), STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, words[0], &files, &attributes, words.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (error != 0) return io_error(fmt::format("cannot run {}: {}", argv[0], std::strerror(error)));
-  return child;
-}
-
 int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
@@ -112,7 +89,8 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, double t
   std::optional<int> told_to_end;
   {
     const WatchedSignals signals;
-    ROOFTILE_TRY_ASSIGN(const pid_t child, spawn(argv, out.get(), err.get(), signals.before()));
+    ROOFTILE_TRY_ASSIGN(const pid_t child,
+                        spawn(argv, {-1, fileno(out.get()), fileno(err.get())}, &signals.before()));
     auto deadline =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s));
     int status = 0;

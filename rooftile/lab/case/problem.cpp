@@ -22,9 +22,6 @@ namespace {
 // tensors per output: what must fit is estimated with this much to spare.
 constexpr double kUsableMemory = 0.9;
 
-// What lies between the elements of a strided input: NaN in every float, so that whoever reads it is seen.
-constexpr std::byte kInputGap{0xFF};
-
 Result<double> bytes_of(DType dtype, const Extents& shape) {
   ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(shape, size_of(dtype)));
   return static_cast<double>(numel) * static_cast<double>(size_of(dtype));
@@ -392,6 +389,16 @@ Status DeviceProblem::restore() {
   return fill_inputs(false);
 }
 
+Result<HostTensor> elements_after_call(const std::vector<std::byte>& image, const DeviceTensor& tensor,
+                                       int gap, std::string& outside) {
+  std::int64_t bad_gap = -1;
+  const std::byte kept = tensor.is_fresh() ? static_cast<std::byte>(gap) : kInputGap;
+  Result<HostTensor> values = elements_of_image(image, tensor.spec, tensor.strides, kept, bad_gap);
+  if (bad_gap >= 0 && outside.empty())
+    outside = fmt::format("wrote between the elements of {}: byte {}", tensor.slot->name, bad_gap);
+  return values;
+}
+
 Result<std::vector<HostTensor>> DeviceProblem::download_written(int gap, std::string& outside) const {
   std::vector<HostTensor> written;
   for (const DeviceTensor& tensor : tensors_) {
@@ -409,12 +416,7 @@ Result<std::vector<HostTensor>> DeviceProblem::download_written(int gap, std::st
     std::vector<std::byte> image(owner.buffer.bytes());
     ROOFTILE_TRY(copy(stream(), image.data(), kCpu, owner.buffer.data(), stream().device, image.size()));
     ROOFTILE_TRY(synchronize(stream()));
-    std::int64_t bad_gap = -1;
-    const std::byte kept = tensor.is_fresh() ? static_cast<std::byte>(gap) : kInputGap;
-    ROOFTILE_TRY_ASSIGN(HostTensor values,
-                        elements_of_image(image, tensor.spec, tensor.strides, kept, bad_gap));
-    if (bad_gap >= 0 && outside.empty())
-      outside = fmt::format("wrote between the elements of {}: byte {}", tensor.slot->name, bad_gap);
+    ROOFTILE_TRY_ASSIGN(HostTensor values, elements_after_call(image, tensor, gap, outside));
     written.push_back(std::move(values));
   }
   return written;

@@ -99,6 +99,15 @@ struct DeviceTensor {
   [[nodiscard]] bool is_fresh() const { return !input && !memory_of; }
 };
 
+// What lies between the elements of a strided input: NaN in every float, so that whoever reads it is seen.
+inline constexpr std::byte kInputGap{0xFF};
+
+// The elements of a tensor from the image of its memory after a call. `gap`: what the call found between the elements of a
+// tensor that nobody had written. Where that, or an input's kInputGap, has changed, `outside` names the first byte.
+[[nodiscard]] Result<HostTensor> elements_after_call(const std::vector<std::byte>& image,
+                                                     const DeviceTensor& tensor, int gap,
+                                                     std::string& outside);
+
 // The tensors of a case in device memory, each off its alignment by the case's offset.
 class DeviceProblem {
  public:

@@ -22,8 +22,6 @@ namespace {
 // NaN in every float dtype, -1 or the largest value in integers; then finite rubbish.
 constexpr std::array<int, 2> kPoison = {0xFF, 0x5A};
 
-constexpr double kSlowJudging = 1.0;  // seconds, above which they are told
-
 // What went wrong in a check: not an error of the lab.
 struct Finding {
   std::string text;

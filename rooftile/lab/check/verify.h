@@ -27,6 +27,9 @@
 
 namespace rooftile::lab {
 
+// Seconds of judging above which they are told.
+inline constexpr double kSlowJudging = 1.0;
+
 enum class CheckStatus { passed, failed, skipped };
 [[nodiscard]] std::string_view to_string(CheckStatus status);
 

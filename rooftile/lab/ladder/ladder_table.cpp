@@ -8,6 +8,7 @@
 #include "rooftile/lab/base/format_bytes.h"
 #include "rooftile/lab/base/text_table.h"
 #include "rooftile/lab/case/problem.h"
+#include "rooftile/lab/check/verify.h"
 #include "rooftile/lab/ladder/ladder_bound.h"
 
 namespace rooftile::lab {
@@ -195,7 +196,6 @@ std::string result_table(const LadderReport& report, const LadderResult& result,
         result.process_copy->median, result.process_copy->low, result.process_copy->high));
   }
   notes.insert(notes.end(), result.notes.begin(), result.notes.end());
-  constexpr double kSlowJudging = 1.0;  // seconds
   if (result.judging_s > kSlowJudging)
     notes.push_back(fmt::format("judging took {:.1f} s of the host", result.judging_s));
   for (const std::string& note : notes) {

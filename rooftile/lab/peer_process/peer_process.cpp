@@ -20,7 +20,6 @@ using Json = nlohmann::json;
 
 constexpr double kUsualLimitS = 120.0;  // importing torch from a cold disk takes a minute
 constexpr const char* kScript = "torch_child.py";
-constexpr std::byte kGap{0xFF};  // between the elements of a strided input
 
 std::string from_environment(const char* name) {
   const char* const text = std::getenv(name);
@@ -106,7 +105,7 @@ Json tensor_json(const DeviceProblem& problem, const DeviceTensor& tensor, const
 Status write_input(const PeerFiles& files, const DeviceTensor& tensor, const HostTensor& values,
                    const std::string& name) {
   if (tensor.dense()) return files.write(name, values.data(), values.bytes());
-  const std::vector<std::byte> image = strided_image(values, tensor.strides, kGap);
+  const std::vector<std::byte> image = strided_image(values, tensor.strides, kInputGap);
   return files.write(name, image.data(), image.size());
 }
 
@@ -210,12 +209,7 @@ Result<std::vector<HostTensor>> PeerProcess::run(std::string_view peer, int pois
     }
     std::vector<std::byte> image(strided_span(owner.spec, owner.strides).bytes);
     ROOFTILE_TRY(files_.take(name, image.data(), image.size()));
-    std::int64_t bad_gap = -1;
-    const std::byte kept = tensor.is_fresh() ? static_cast<std::byte>(poison) : kGap;
-    ROOFTILE_TRY_ASSIGN(HostTensor values,
-                        elements_of_image(image, tensor.spec, tensor.strides, kept, bad_gap));
-    if (bad_gap >= 0 && outside.empty())
-      outside = fmt::format("wrote between the elements of {}: byte {}", tensor.slot->name, bad_gap);
+    ROOFTILE_TRY_ASSIGN(HostTensor values, elements_after_call(image, tensor, poison, outside));
     written.push_back(std::move(values));
   }
   return written;
