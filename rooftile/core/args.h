@@ -2,12 +2,9 @@
 #pragma once
 
 #include <cassert>
+#include <typeinfo>
 
 namespace rooftile {
-
-// Its address tells types apart.
-template <class T>
-inline constexpr char kTypeTag = 0;
 
 // Refers to arguments that outlive it. Never allocates.
 class ArgsRef {
@@ -17,19 +14,20 @@ class ArgsRef {
   static ArgsRef of(const Args& args) {
     ArgsRef ref;
     ref.args_ = &args;
-    ref.type_ = &kTypeTag<Args>;
+    ref.type_ = &typeid(Args);
     return ref;
   }
   // Precondition: made from the same Args.
   template <class Args>
   [[nodiscard]] const Args& as() const {
-    assert(type_ == &kTypeTag<Args>);
+    // Compared by value: a peer from a library loaded at run time has an object of its own for the same type.
+    assert(type_ != nullptr && *type_ == typeid(Args));
     return *static_cast<const Args*>(args_);
   }
 
  private:
   const void* args_ = nullptr;
-  const void* type_ = nullptr;
+  const std::type_info* type_ = nullptr;
 };
 
 }  // namespace rooftile
