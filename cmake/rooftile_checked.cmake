@@ -26,7 +26,8 @@ function(rooftile_add_checked_object target)
   rooftile_generate_sim_sources(generated checked ${ARGN})
   add_library(${target}_parts OBJECT ${generated})
   rooftile_configure_target(${target}_parts)
-  target_include_directories(${target}_parts PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target}_parts PRIVATE ${PROJECT_SOURCE_DIR}
+                             ${PROJECT_SOURCE_DIR}/rooftile/sim/cuda_headers)
   target_compile_definitions(${target}_parts PRIVATE ROOFTILE_TARGET=checked ROOFTILE_SIM=1 ROOFTILE_SIM_CHECKED=1)
   target_compile_options(${target}_parts PRIVATE ${rooftile_checked_options})
 

@@ -43,7 +43,7 @@ function(rooftile_add_sim_objects target)
   rooftile_generate_sim_sources(generated sim ${ARGN})
   add_library(${target} OBJECT ${generated})
   rooftile_configure_target(${target})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/rooftile/sim/cuda_headers)
   target_compile_definitions(${target} PRIVATE ROOFTILE_TARGET=sim ROOFTILE_SIM=1)
   # A kernel's assertions are what the simulator is for: on in every build type.
   target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -UNDEBUG)

@@ -26,19 +26,33 @@
 #include "rooftile/sim/thread.h"
 #include "rooftile/sim/vector_types.h"
 
+namespace rooftile::simt::detail {
+// Of alignas(16) and of alignas(float4).
+template <std::size_t kBytes>
+consteval std::size_t alignment_of() {
+  return kBytes;
+}
+template <class T>
+consteval std::size_t alignment_of() {
+  return alignof(T);
+}
+}  // namespace rooftile::simt::detail
+
 // NOLINTBEGIN(bugprone-reserved-identifier)
 #define __global__
 #define __device__
 #define __host__
 // In a section of its own, by which the checker knows it; used: what nobody writes would become a literal.
-#define __constant__ static __attribute__((used, section("rooftile_constant")))
-#define __shared__ static thread_local
+#define __constant__ __attribute__((used, section("rooftile_constant")))
+#define __shared__ thread_local
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_assume(condition) static_cast<void>(0)
+// The keyword may not stand behind __shared__, where CUDA's sources have it; the attribute may stand anywhere.
+#define alignas(...) __attribute__((aligned(::rooftile::simt::detail::alignment_of<__VA_ARGS__>())))
 // NOLINTEND(bugprone-reserved-identifier)
 
 #define threadIdx (::rooftile::simt::detail::thread_index())
