@@ -10,7 +10,7 @@ endif()
 # ThreadSanitizer's and the coverage's calls at compile time; what they call is rooftile/sim/checked/hooks.cpp, and no
 # runtime of g++ is linked (-Wno-tsan: ours knows fences). Source lines need debug information (-g1), exact counts one
 # instruction per access: nothing merged, vectorised, or copied into several places.
-set(rooftile_checked_options ${ROOFTILE_CHECKED_OPTIMISATION} -g1 -Wno-unknown-pragmas -Wno-tsan -UNDEBUG
+set(rooftile_checked_options ${ROOFTILE_CHECKED_OPTIMISATION} -g1 -Wno-tsan
   -fsanitize=thread "SHELL:--param tsan-instrument-func-entry-exit=0" -fsanitize-coverage=trace-pc -fsanitize=bounds
   -finline-small-functions -fno-tree-loop-distribute-patterns -fno-tree-vectorize -fno-tree-slp-vectorize
   -fno-store-merging -fno-thread-jumps -fno-tree-dominator-opts -fno-split-paths -fno-reorder-blocks
@@ -30,6 +30,7 @@ function(rooftile_add_checked_object target)
                              ${PROJECT_SOURCE_DIR}/rooftile/sim/cuda_headers)
   target_compile_definitions(${target}_parts PRIVATE ROOFTILE_TARGET=checked ROOFTILE_SIM=1 ROOFTILE_SIM_CHECKED=1)
   target_compile_options(${target}_parts PRIVATE ${rooftile_checked_options})
+  rooftile_configure_simulated(${target}_parts)
 
   set(object ${PROJECT_BINARY_DIR}/checked/${target}.o)
   add_custom_command(OUTPUT ${object}

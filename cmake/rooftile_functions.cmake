@@ -45,8 +45,15 @@ function(rooftile_add_sim_objects target)
   rooftile_configure_target(${target})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/rooftile/sim/cuda_headers)
   target_compile_definitions(${target} PRIVATE ROOFTILE_TARGET=sim ROOFTILE_SIM=1)
-  # A kernel's assertions are what the simulator is for: on in every build type.
-  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -UNDEBUG)
+  rooftile_configure_simulated(${target})
+endfunction()
+
+# What both targets of the simulated SM have in common.
+function(rooftile_configure_simulated target)
+  # A kernel's assertions are what the simulator is for: on in every build type. No `extern __shared__` array has a
+  # constructor that some other file would run.
+  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -UNDEBUG -fno-extern-tls-init)
+  set_target_properties(${target} PROPERTIES RULE_LAUNCH_COMPILE ${PROJECT_SOURCE_DIR}/tools/compile_simulated)
 endfunction()
 
 # rooftile_rung_name(VARIABLE FILE): warp_shuffle for .../rungs/r080_warp_shuffle.cu; any other file's own name.

@@ -134,12 +134,13 @@ endif()
 # Kernels whose metrics are known by hand, kernels with a planted bug each, and those that prove device/sm80 and
 # device/sm90a.
 file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/checked/*.cpp)
-file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/checked/*.cu)
+file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/checked/*.cu ${tests_dir}/checked/corpus/*.cu)
 rooftile_add_checked_object(rooftile_checked_test_kernels ${kernels} ${tests_dir}/device/sm90a_bulk.cu
   ${tests_dir}/device/sm90a_cluster.cu ${tests_dir}/device/sm90a_tma.cu ${tests_dir}/device/blocks/cp_async_kernels.cu)
 if(TARGET rooftile_checked_test_kernels)
   rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_sim_checked rooftile)
   rooftile_link_checked(rooftile_checked_tests rooftile_checked_test_kernels)
+  target_compile_definitions(rooftile_checked_tests PRIVATE ROOFTILE_CORPUS_DIR="${tests_dir}/checked/corpus")
 endif()
 if(ROOFTILE_WITH_CUDA)
   rooftile_add_cuda_objects(rooftile_checked_test_kernels_cuda 90a-real ${kernels})

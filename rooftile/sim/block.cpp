@@ -11,6 +11,12 @@
 #include "rooftile/sim/mbarrier.h"
 #include "rooftile/sim/schedule.h"
 
+// One array of one name, which every `extern __shared__` declaration is bound to (tools/compile_simulated).
+extern "C" {
+alignas(1024)  // what swizzled tiles ask for
+    constinit thread_local std::byte rooftile_dynamic_shared_memory[rooftile::simt::kMaxDynamicSharedBytes]{};
+}
+
 namespace rooftile::simt::detail {
 
 constinit thread_local ThreadRecord* current_thread = nullptr;
@@ -19,28 +25,16 @@ constinit thread_local BlockRunner* current_runner = nullptr;
 
 namespace {
 
-constexpr std::size_t kSharedAlignment = 1024;  // what swizzled tiles ask of dynamic shared memory
 constexpr int kSharedPoison = 0xff;             // a NaN in every float format, -1 as an integer
-
-void release_shared(std::byte* memory) { ::operator delete[](memory, std::align_val_t{kSharedAlignment}); }
 
 }  // namespace
 
-BlockRunner::BlockRunner()
-    : dynamic_shared_(static_cast<std::byte*>(
-                          ::operator new[](kMaxDynamicSharedBytes, std::align_val_t{kSharedAlignment})),
-                      release_shared) {
+BlockRunner::BlockRunner() {
   for (unsigned i = 0; i < kMaxBlockThreads; ++i) {
     threads_[i].linear = static_cast<std::uint16_t>(i);
     threads_[i].lane = static_cast<std::uint8_t>(i % kWarpLanes);
     threads_[i].warp = static_cast<std::uint8_t>(i / kWarpLanes);
   }
-}
-
-BlockRunner::~BlockRunner() {
-#if ROOFTILE_SIM_ASAN
-  __asan_unpoison_memory_region(dynamic_shared_.get(), kMaxDynamicSharedBytes);
-#endif
 }
 
 void BlockRunner::run_blocks(GridRun& grid) {
@@ -68,11 +62,11 @@ void BlockRunner::bind(GridRun& grid) {
   block_.block_dim = grid.shape.block;
   block_.grid_dim = grid.shape.grid;
   block_.cooperative = grid.shape.cooperative;
-  block_.dynamic_shared = dynamic_shared_.get();
+  block_.dynamic_shared = rooftile_dynamic_shared_memory;
   block_.dynamic_shared_bytes = grid.shape.dynamic_shared_bytes;
 #if ROOFTILE_SIM_ASAN
-  __asan_unpoison_memory_region(dynamic_shared_.get(), kMaxDynamicSharedBytes);
-  __asan_poison_memory_region(dynamic_shared_.get() + block_.dynamic_shared_bytes,
+  __asan_unpoison_memory_region(rooftile_dynamic_shared_memory, kMaxDynamicSharedBytes);
+  __asan_poison_memory_region(rooftile_dynamic_shared_memory + block_.dynamic_shared_bytes,
                               kMaxDynamicSharedBytes - block_.dynamic_shared_bytes);
 #endif
   uint3 index{0, 0, 0};
@@ -95,6 +89,9 @@ void BlockRunner::bind(GridRun& grid) {
 }
 
 void BlockRunner::unbind() {
+#if ROOFTILE_SIM_ASAN
+  __asan_unpoison_memory_region(rooftile_dynamic_shared_memory, kMaxDynamicSharedBytes);
+#endif
   if (watcher_ != nullptr) grid_->watcher->leave(*watcher_);
   watcher_ = nullptr;
   set_polling(false);

@@ -54,7 +54,6 @@ struct WarpState {
 class BlockRunner {
  public:
   BlockRunner();
-  ~BlockRunner();
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
@@ -162,8 +161,6 @@ class BlockRunner {
   bool counted_as_polling_ = false;
   std::uint64_t seen_progress_ = 0;
   std::chrono::steady_clock::time_point seen_at_;
-
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;
 };
 
 // The runner whose block the calling OS thread runs.

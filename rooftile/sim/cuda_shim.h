@@ -39,7 +39,14 @@ consteval std::size_t alignment_of() {
 }  // namespace rooftile::simt::detail
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
+#if defined(ROOFTILE_SIM_CHECKED)
+// g++ instruments no store that a call makes of what it returns: a kernel calls nothing that it can hold itself.
+#define __global__ __attribute__((flatten))
+#define __noinline__
+#else
 #define __global__
+#define __noinline__ __attribute__((noinline))
+#endif
 #define __device__
 #define __host__
 // In a section of its own, by which the checker knows it; used: what nobody writes would become a literal.
@@ -48,7 +55,6 @@ consteval std::size_t alignment_of() {
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_assume(condition) static_cast<void>(0)
 // The keyword may not stand behind __shared__, where CUDA's sources have it; the attribute may stand anywhere.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "rooftile/sim/config.h"
 #include "rooftile/sim/thread.h"
 
 namespace rooftile::simt::detail {
@@ -38,9 +39,11 @@ const std::vector<MemoryRange>& static_shared_memory() {
 }
 
 bool in_shared_memory(const void* address, std::size_t bytes) {
-  const MemoryRange dynamic{static_cast<std::byte*>(current_block->dynamic_shared),
-                            current_block->dynamic_shared_bytes};
-  if (dynamic.contains(address, bytes)) return true;
+  // The dynamic part is itself thread-local, at its largest.
+  auto* const dynamic = static_cast<std::byte*>(current_block->dynamic_shared);
+  if (MemoryRange{dynamic, kMaxDynamicSharedBytes}.contains(address, 1)) {
+    return MemoryRange{dynamic, current_block->dynamic_shared_bytes}.contains(address, bytes);
+  }
   const std::vector<MemoryRange>& ranges = static_shared_memory();
   return std::any_of(ranges.begin(), ranges.end(),
                      [&](const MemoryRange& range) { return range.contains(address, bytes); });

@@ -5,10 +5,8 @@
 
 #include "rooftile/sim/grid.h"
 
-// The program's own segments, and what is __constant__ (null where nothing is).
+// The program's own segments.
 extern "C" {
-extern const char __start_rooftile_constant __attribute__((weak));  // NOLINT(bugprone-reserved-identifier)
-extern const char __stop_rooftile_constant __attribute__((weak));   // NOLINT(bugprone-reserved-identifier)
 extern const char __executable_start;  // NOLINT(bugprone-reserved-identifier): the linker's names
 extern const char _end;                // NOLINT(bugprone-reserved-identifier)
 }
@@ -33,7 +31,7 @@ Checker::Checker(SessionState& session, detail::BlockRunner& runner)
       runner_(runner),
       metrics_(session.options.metrics),
       checks_(session.options.checks),
-      variables_(SharedVariables::of_program()),
+      variables_(KernelVariables::of_program()),
       shadow_(kMaxDynamicSharedBytes + variables_.block_bytes()),
       grid_clocks_(session.released) {}
 
@@ -44,7 +42,7 @@ void Checker::bind(const detail::GridRun& grid, ClusterState* cluster) {
   threads_ = grid.block_threads;
   epoch_ = session_.launch_epoch();
   is_alone_ = !grid.shared_by_threads();
-  variables_at_ = SharedVariables::block_address();
+  variables_at_ = KernelVariables::block_address();
   dynamic_at_ = as_number(runner_.block_record().dynamic_shared);
   cluster_ = cluster != nullptr ? cluster : &alone_;
   rank_ = runner_.block_record().cluster_rank;
@@ -162,25 +160,26 @@ void Checker::access(const Access& access) {
   const detail::Context& stack = self->fiber->context;
   const std::uintptr_t address = access.address;
   if (address - as_number(stack.stack_bottom) < stack.stack_bytes) return;  // local memory
-  if (address - variables_at_ < variables_.block_bytes()) {
-    access_shared_variable(address - variables_at_, access);
-  } else if (address - dynamic_at_ < kMaxDynamicSharedBytes) {
+  // Dynamic shared memory first: it is thread-local, too.
+  if (address - dynamic_at_ < kMaxDynamicSharedBytes) {
     access_dynamic_shared(address - dynamic_at_, access);
+  } else if (address - variables_at_ < variables_.block_bytes()) {
+    access_shared_variable(address - variables_at_, access);
   } else {
     access_global(access);
   }
 }
 
 void Checker::access_shared_variable(std::size_t offset, const Access& access) {
-  const SharedVariable* variable = variables_.at(offset);
+  const KernelVariable* variable = variables_.shared_at(offset);
   if (variable == nullptr) return;  // of the executor
   if (checks_) {
     const Touch touch = touch_of(access);
-    if (offset + access.bytes > variable->offset + variable->bytes) {
+    if (offset + access.bytes > variable->place + variable->bytes) {
       find(FindingKind::out_of_bounds, touch.place(), {},
            [&] { return who(touch) + "across the end of shared " + variable->name; });
     }
-    check_shared({this, kMaxDynamicSharedBytes + offset, variable->name, offset - variable->offset},
+    check_shared({this, kMaxDynamicSharedBytes + offset, variable->name, offset - variable->place},
                  access.bytes, touch);
   }
   if (metrics_) hold_at(access, MemorySpace::shared, offset);
@@ -203,15 +202,17 @@ void Checker::access_dynamic_shared(std::size_t offset, const Access& access) {
 }
 
 bool Checker::locate_own(std::uintptr_t address, SharedPlace& place) {
+  if (const std::size_t offset = address - dynamic_at_; offset < kMaxDynamicSharedBytes) {
+    place = {this, offset, kDynamicName, offset};
+    return offset < runner_.block_record().dynamic_shared_bytes;
+  }
   if (const std::size_t offset = address - variables_at_; offset < variables_.block_bytes()) {
-    const SharedVariable* variable = variables_.at(offset);
+    const KernelVariable* variable = variables_.shared_at(offset);
     if (variable == nullptr) return false;  // of the executor
-    place = {this, kMaxDynamicSharedBytes + offset, variable->name, offset - variable->offset};
+    place = {this, kMaxDynamicSharedBytes + offset, variable->name, offset - variable->place};
     return true;
   }
-  const std::size_t offset = address - dynamic_at_;
-  place = {this, offset, kDynamicName, offset};
-  return offset < runner_.block_record().dynamic_shared_bytes;
+  return false;
 }
 
 bool Checker::locate_shared(std::uintptr_t address, SharedPlace& place) {
@@ -228,23 +229,34 @@ void Checker::access_remote(const SharedPlace& place, const Access& access) {
 
 void Checker::access_global(const Access& access) {
   const std::uintptr_t address = access.address;
-  const std::uintptr_t constants = as_number(&__start_rooftile_constant);
-  if (address - constants < as_number(&__stop_rooftile_constant) - constants) {
+  if (is_constant_memory(address)) {
     if (metrics_) hold_at(access, MemorySpace::constant, address);
     return;
   }
   const std::uintptr_t program = as_number(&__executable_start);
-  if (address - program < as_number(&_end) - program) return;
+  if (address - program < as_number(&_end) - program) {
+    // A __device__ variable; else a literal, or a static variable of the host.
+    if (KnownBuffer* variable = session_.device_variables.find(address, access.bytes); variable != nullptr) {
+      access_buffer(*variable, access);
+    }
+    return;
+  }
   if (address - as_number(&runner_) < sizeof(runner_)) return;
   if (address - as_number(grid_->kernel.bound) < grid_->kernel.bound_bytes) return;  // the kernel's arguments
   SharedPlace place{};
   if (cluster_->blocks > 1 && locate_shared(address, place)) return access_remote(place, access);
-  if (!session_.buffers.empty()) {
-    KnownBuffer* buffer = session_.buffers.find(address, access.bytes);
-    if (buffer == nullptr) return fail_out_of_bounds(touch_of(access), address);
-    if (checks_) check_global(*buffer, address, access.bytes, touch_of(access));
+  if (session_.buffers.empty()) {
+    if (metrics_) hold_at(access, MemorySpace::global, address);
+    return;
   }
-  if (metrics_) hold_at(access, MemorySpace::global, address);
+  KnownBuffer* buffer = session_.buffers.find(address, access.bytes);
+  if (buffer == nullptr) return fail_out_of_bounds(touch_of(access), address);
+  access_buffer(*buffer, access);
+}
+
+void Checker::access_buffer(KnownBuffer& buffer, const Access& access) {
+  if (checks_) check_global(buffer, access.address, access.bytes, touch_of(access));
+  if (metrics_) hold_at(access, MemorySpace::global, access.address);
 }
 
 void Checker::fail_out_of_bounds(const Touch& touch, std::uintptr_t address) {

@@ -14,7 +14,7 @@
 #include "rooftile/sim/checked/grid_clocks.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/checked/shared_shadow.h"
-#include "rooftile/sim/checked/shared_variables.h"
+#include "rooftile/sim/checked/kernel_variables.h"
 #include "rooftile/sim/checked/site_counts.h"
 #include "rooftile/sim/grid.h"
 
@@ -122,6 +122,7 @@ class Checker final : public detail::BlockWatcher {
   void access_shared_variable(std::size_t offset, const Access& access);
   void access_dynamic_shared(std::size_t offset, const Access& access);
   void access_global(const Access& access);
+  void access_buffer(KnownBuffer& buffer, const Access& access);
   void access_remote(const SharedPlace& place, const Access& access);
   [[nodiscard]] Touch touch_of(const Access& access) const {
     return {access.kind, access.atomic, false, access.pc, thread_id(), 0};
@@ -174,7 +175,7 @@ class Checker final : public detail::BlockWatcher {
   unsigned threads_ = 0;
 
   // Shared memory: the dynamic part, then the OS thread's block of thread-local variables.
-  const SharedVariables& variables_;
+  const KernelVariables& variables_;
   std::uintptr_t variables_at_ = 0;
   std::uintptr_t dynamic_at_ = 0;
   SharedShadow shadow_;

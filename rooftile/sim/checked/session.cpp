@@ -6,6 +6,7 @@
 
 #include "rooftile/sim/checked/checker.h"
 #include "rooftile/sim/checked/cluster_state.h"
+#include "rooftile/sim/checked/kernel_variables.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/grid.h"
 
@@ -26,7 +27,12 @@ FindingKind kind_of_failure(std::string_view what) {
 
 }  // namespace
 
-SessionState::SessionState(const SessionOptions& session_options) : options(session_options) {}
+SessionState::SessionState(const SessionOptions& session_options) : options(session_options) {
+  for (const KernelVariable& variable : KernelVariables::of_program().device()) {
+    device_variables.add({"__device__ " + variable.name, reinterpret_cast<const void*>(variable.place),
+                          variable.bytes, true});
+  }
+}
 SessionState::~SessionState() = default;
 
 void SessionState::launch_started(const detail::GridRun& grid) {

@@ -64,6 +64,7 @@ class SessionState final : public detail::LaunchWatcher {
 
   const SessionOptions options;
   Buffers buffers;
+  Buffers device_variables;    // __device__ ones
   ReleasedKnowledge released;  // of the launch
   ProxyFences global_fences;   // of the launch
   // Accesses of different epochs are ordered: a launch, and each

@@ -1,0 +1,31 @@
+// Kernels in the manner of other people's CUDA: right ones, of which nothing may be reported, and wrong ones, whose
+// mistake must be found at the line that says `// BUG name`.
+#pragma once
+
+#include <span>
+
+#include "rooftile/core/status.h"
+#include "rooftile/core/stream.h"
+
+#if !defined(ROOFTILE_TARGET)
+#define ROOFTILE_TARGET checked  // the tests themselves, which are host code, call the checked kernels
+#endif
+
+namespace rooftile::ROOFTILE_TARGET::corpus {
+
+inline constexpr int kElements = 4096;  // of every kernel's input and output
+
+struct Kernel {
+  const char* name;
+  // Launches it on kElements values each.
+  Status (*run)(StreamRef stream, const float* g_in, float* g_out);
+  // What the output must be; null where it is not looked at.
+  void (*expected)(const float* in, float* out) = nullptr;
+  // The kind of finding, as to_string(FindingKind) says it; null: the kernel is right.
+  const char* finding = nullptr;
+};
+
+// One list for each file of kernels.
+std::span<const Kernel> memory_kernels();
+
+}  // namespace rooftile::ROOFTILE_TARGET::corpus

@@ -1,0 +1,85 @@
+// The corpus: right kernels stay silent and give what they should, a mistake is found at its line; in three lane
+// orders, checked alone and counted.
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <set>
+
+#include "tests/checked/corpus/corpus.h"
+#include "tests/checked/planted.h"
+
+namespace rooftile::checked_testing {
+namespace {
+
+using checked::corpus::kElements;
+using checked::corpus::Kernel;
+
+std::vector<Kernel> all_kernels() {
+  std::vector<Kernel> kernels;
+  for (const std::span<const Kernel> list : {checked::corpus::memory_kernels()}) {
+    kernels.insert(kernels.end(), list.begin(), list.end());
+  }
+  return kernels;
+}
+
+// "tests/checked/corpus/memory_kernels.cu:41" of every line that bears this comment.
+std::set<std::string> lines_with_bug(const std::string& name) {
+  std::set<std::string> lines;
+  for (const auto& file : std::filesystem::directory_iterator(ROOFTILE_CORPUS_DIR)) {
+    std::ifstream text(file.path());
+    std::string line;
+    for (unsigned number = 1; std::getline(text, line); ++number) {
+      if (line.ends_with("// BUG " + name)) {
+        lines.insert(file.path().filename().string() + ":" + std::to_string(number));
+      }
+    }
+  }
+  return lines;
+}
+
+class Corpus : public ::testing::TestWithParam<std::tuple<Kernel, Schedule>> {
+ protected:
+  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
+};
+
+TEST_P(Corpus, IsJudgedRightly) {
+  const auto& [kernel, schedule] = GetParam();
+  use_schedule(schedule);
+  DeviceVector<float> in(kElements);
+  std::iota(in.begin(), in.end(), 1.0f);
+  DeviceVector<float> out(kElements, -1.0f);
+  Status status;
+  const Report report = watch({.metrics = std::get<1>(schedule)}, {input("in", in), output("out", out)},
+                              [&, run = kernel.run] { return run(kStream, in.data(), out.data()); }, &status);
+  if (kernel.finding == nullptr) {
+    EXPECT_TRUE(is_ok(status));
+    EXPECT_EQ(describe(report), "");
+  } else {
+    const std::set<std::string> lines = lines_with_bug(kernel.name);
+    ASSERT_FALSE(lines.empty()) << "no line has the comment BUG " << kernel.name;
+    bool found = false;
+    for (const Finding& finding : report.findings) {
+      const bool at_line = lines.contains(to_string(finding.at)) || lines.contains(to_string(finding.other));
+      const bool in_text = finding.at.file.empty() && std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
+                             return finding.what.find(line) != std::string::npos;
+                           });
+      found = found || (std::string_view(to_string(finding.kind)) == kernel.finding && (at_line || in_text));
+    }
+    EXPECT_TRUE(found) << "no report of " << kernel.finding << " at its line among\n" << describe(report);
+  }
+  if (kernel.expected != nullptr) {
+    std::vector<float> expected(kElements);
+    kernel.expected(in.data(), expected.data());
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out.begin()));
+  }
+}
+
+std::string corpus_name(const ::testing::TestParamInfo<std::tuple<Kernel, Schedule>>& info) {
+  return std::string(std::get<0>(info.param).name) + "_" + name_of(std::get<1>(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Long, Corpus, ::testing::Combine(::testing::ValuesIn(all_kernels()), all_schedules()),
+                         corpus_name);
+
+}  // namespace
+}  // namespace rooftile::checked_testing
