@@ -126,6 +126,7 @@ void BlockRunner::start_block(std::uint64_t block) {
     warp.polling = 0;
     warp.at_barrier = 0;
     warp.at_grid_sync = 0;
+    warp.at_activemask = 0;
     warp.pending_count = 0;
     make_ready(w, warp.live);
   }
@@ -190,8 +191,8 @@ void BlockRunner::exit_thread(Fiber& fiber) {
   if (warp.pending_count > 0) complete_if_all_arrived(warp, self.warp);
   if (barrier_arrived_ > 0 && barrier_arrived_ == live_) release_barrier();
   if (cluster_arrived_ > 0) arrive_at_cluster();
-  if (watcher_ != nullptr) [[unlikely]]
-    let_watcher_release(self.warp);
+  if (watcher_ != nullptr || warp.at_activemask != 0) [[unlikely]]
+    let_waiting_go_on(self.warp);
 
   ThreadRecord* next = pick();
   if (next != nullptr && next->fiber == nullptr) {

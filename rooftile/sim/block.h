@@ -44,6 +44,7 @@ struct WarpState {
   std::uint32_t polling = 0;
   std::uint32_t at_barrier = 0;
   std::uint32_t at_grid_sync = 0;
+  std::uint32_t at_activemask = 0;
   unsigned pending_count = 0;
   std::array<PendingCollective, kWarpLanes> pending;  // every lane waits in at most one
   std::array<std::uint64_t, kWarpLanes> operand;
@@ -72,6 +73,7 @@ class BlockRunner {
   int barrier(BarrierOp op, bool predicate, std::source_location where);
   std::uint64_t collective(WarpOp op, unsigned mask, std::uint64_t operand, unsigned source_lane,
                            std::source_location where);
+  std::uint32_t active_lanes(std::source_location where);
   void grid_barrier(std::source_location where);
   void poll(const char* operation, std::source_location where);
   void cluster_arrive(bool relaxed, std::source_location where);
@@ -100,7 +102,8 @@ class BlockRunner {
   ThreadRecord* pick();
   unsigned choose(std::uint32_t candidates);
   void make_ready(unsigned warp, std::uint32_t lanes);
-  void let_watcher_release(unsigned warp);
+  void let_waiting_go_on(unsigned warp);
+  void release_active(WarpState& warp, unsigned warp_index);
   Context& activate(ThreadRecord& thread);
   void switch_away(ThreadRecord& self);  // returns when `self` runs again
   void exit_thread(Fiber& fiber);

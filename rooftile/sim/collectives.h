@@ -38,9 +38,11 @@ inline void __syncwarp(unsigned mask = 0xffffffffu,
   detail::warp_collective(detail::WarpOp::sync, mask, 0, 0, where);
 }
 
-// The lanes that happen to execute together: hardware promises
-// no more than the caller itself, and this is what it gets here.
-inline unsigned __activemask() { return 1u << detail::current_thread->lane; }
+// The lanes that come to this line while no other lane of the warp can go on: those that a GPU finds converged,
+// though it promises no more than the caller itself.
+inline unsigned __activemask(std::source_location where = std::source_location::current()) {
+  return detail::active_lanes(where);
+}
 
 inline unsigned __ballot_sync(unsigned mask, int predicate,
                               std::source_location where = std::source_location::current()) {

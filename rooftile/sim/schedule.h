@@ -52,10 +52,11 @@ inline void BlockRunner::make_ready(unsigned warp, std::uint32_t lanes) {
   ready_warps_ |= 1u << warp;
 }
 
-// Called when a lane of the warp has stopped: what the
-// watcher holds goes on when nobody else of the warp can.
-inline void BlockRunner::let_watcher_release(unsigned warp) {
-  if (warps_[warp].ready == 0) make_ready(warp, watcher_->release_held(warp));
+// Called when a lane of the warp has stopped: what the watcher holds goes on when nobody else of the warp can,
+// and behind that what asks for the active lanes.
+inline void BlockRunner::let_waiting_go_on(unsigned warp) {
+  if (watcher_ != nullptr && warps_[warp].ready == 0) make_ready(warp, watcher_->release_held(warp));
+  if (warps_[warp].at_activemask != 0 && warps_[warp].ready == 0) release_active(warps_[warp], warp);
 }
 
 inline Context& BlockRunner::activate(ThreadRecord& thread) {
@@ -66,8 +67,8 @@ inline Context& BlockRunner::activate(ThreadRecord& thread) {
 }
 
 inline void BlockRunner::switch_away(ThreadRecord& self) {
-  if (watcher_ != nullptr) [[unlikely]]
-    let_watcher_release(self.warp);
+  if (watcher_ != nullptr || warps_[self.warp].at_activemask != 0) [[unlikely]]
+    let_waiting_go_on(self.warp);
   ThreadRecord* next = pick();
   if (next == &self) return;
   switch_context(self.fiber->context, next != nullptr ? activate(*next) : scheduler_);

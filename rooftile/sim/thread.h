@@ -99,6 +99,9 @@ inline constexpr std::uint64_t kPoison = 0xfff7fff7fff7fff7u;
 std::uint64_t warp_collective(WarpOp op, unsigned mask, std::uint64_t operand, unsigned source_lane,
                               std::source_location where);
 
+// Waits until no other lane of the warp can run: the lanes that wait at the same line.
+std::uint32_t active_lanes(std::source_location where);
+
 void grid_barrier(std::source_location where);
 
 // Lets the others run: other threads of the block at once, other blocks by the operating system.

@@ -1,6 +1,7 @@
 // Warp collectives: who waits for whom, and what each lane gets.
 #include <bit>
 #include <string>
+#include <string_view>
 
 #include "rooftile/sim/schedule.h"
 
@@ -203,6 +204,33 @@ void BlockRunner::complete_if_all_arrived(WarpState& warp, unsigned warp_index) 
     make_ready(warp_index, pending.arrived);
   }
 }
+
+std::uint32_t BlockRunner::active_lanes(std::source_location where) {
+  ThreadRecord& self = *current_thread;
+  WarpState& warp = warps_[self.warp];
+  warp.at_activemask |= 1u << self.lane;
+  self.waits_at = "__activemask";
+  self.where = where;
+  switch_away(self);
+  return static_cast<std::uint32_t>(warp.result[self.lane]);
+}
+
+void BlockRunner::release_active(WarpState& warp, unsigned warp_index) {
+  const auto place_of = [&](unsigned lane) { return threads_[warp_index * kWarpLanes + lane].where; };
+  const std::source_location first = place_of(static_cast<unsigned>(std::countr_zero(warp.at_activemask)));
+  std::uint32_t lanes = 0;
+  for_each_lane(warp.at_activemask, [&](unsigned lane) {
+    const std::source_location where = place_of(lane);
+    const bool same = where.line() == first.line() && where.column() == first.column() &&
+                      std::string_view(where.file_name()) == first.file_name();
+    if (same) lanes |= 1u << lane;
+  });
+  set_all(warp, lanes, lanes);
+  warp.at_activemask &= ~lanes;
+  make_ready(warp_index, lanes);
+}
+
+std::uint32_t active_lanes(std::source_location where) { return current_runner->active_lanes(where); }
 
 std::uint64_t warp_collective(WarpOp op, unsigned mask, std::uint64_t operand, unsigned source_lane,
                               std::source_location where) {

@@ -16,7 +16,7 @@ using checked::corpus::Kernel;
 
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> kernels;
-  for (const std::span<const Kernel> list : {checked::corpus::memory_kernels()}) {
+  for (const std::span<const Kernel> list : {checked::corpus::memory_kernels(), checked::corpus::warp_kernels()}) {
     kernels.insert(kernels.end(), list.begin(), list.end());
   }
   return kernels;

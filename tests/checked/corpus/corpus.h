@@ -27,5 +27,6 @@ struct Kernel {
 
 // One list for each file of kernels.
 std::span<const Kernel> memory_kernels();
+std::span<const Kernel> warp_kernels();
 
 }  // namespace rooftile::ROOFTILE_TARGET::corpus
