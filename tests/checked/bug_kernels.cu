@@ -40,7 +40,7 @@ __global__ void bug_kernel(Bug bug, const int* g_in, int* g_out, unsigned* g_fla
       s_values[t] = 0;  // BUG write_after_read
       break;
     case Bug::two_writers:
-      if (t == 3 || t == 40) s_total = 1;  // BUG two_writers
+      if (t == 3 || t == 40) s_total = t;  // BUG two_writers
       __syncthreads();
       g_out[t] = s_total;
       break;

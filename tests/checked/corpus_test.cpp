@@ -15,21 +15,22 @@ using checked::corpus::kElements;
 using checked::corpus::Kernel;
 
 std::vector<Kernel> all_kernels() {
+  using namespace checked::corpus;
   std::vector<Kernel> kernels;
-  for (const std::span<const Kernel> list : {checked::corpus::memory_kernels(), checked::corpus::warp_kernels()}) {
+  for (const std::span<const Kernel> list : {memory_kernels(), store_kernels(), warp_kernels()}) {
     kernels.insert(kernels.end(), list.begin(), list.end());
   }
   return kernels;
 }
 
 // "tests/checked/corpus/memory_kernels.cu:41" of every line that bears this comment.
-std::set<std::string> lines_with_bug(const std::string& name) {
+std::set<std::string> lines_with(const std::string& comment) {
   std::set<std::string> lines;
   for (const auto& file : std::filesystem::directory_iterator(ROOFTILE_CORPUS_DIR)) {
     std::ifstream text(file.path());
     std::string line;
     for (unsigned number = 1; std::getline(text, line); ++number) {
-      if (line.ends_with("// BUG " + name)) {
+      if (line.ends_with("// " + comment)) {
         lines.insert(file.path().filename().string() + ":" + std::to_string(number));
       }
     }
@@ -44,7 +45,11 @@ class Corpus : public ::testing::TestWithParam<std::tuple<Kernel, Schedule>> {
 
 TEST_P(Corpus, IsJudgedRightly) {
   const auto& [kernel, schedule] = GetParam();
-  use_schedule(schedule);
+  // Several OS threads: blocks meet each other.
+  ASSERT_TRUE(is_ok(simt::set_executor_config({.order = std::get<0>(schedule),
+                                               .seed = 3,
+                                               .workers = 3,
+                                               .watchdog = std::chrono::milliseconds(100)})));
   DeviceVector<float> in(kElements);
   std::iota(in.begin(), in.end(), 1.0f);
   DeviceVector<float> out(kElements, -1.0f);
@@ -54,8 +59,14 @@ TEST_P(Corpus, IsJudgedRightly) {
   if (kernel.finding == nullptr) {
     EXPECT_TRUE(is_ok(status));
     EXPECT_EQ(describe(report), "");
+    std::set<std::string> remarks;
+    for (const Finding& remark : report.remarks) {
+      EXPECT_EQ(remark.kind, FindingKind::same_value);
+      remarks.insert(to_string(remark.at));
+    }
+    EXPECT_EQ(remarks, lines_with("SAME VALUE " + std::string(kernel.name)));
   } else {
-    const std::set<std::string> lines = lines_with_bug(kernel.name);
+    const std::set<std::string> lines = lines_with("BUG " + std::string(kernel.name));
     ASSERT_FALSE(lines.empty()) << "no line has the comment BUG " << kernel.name;
     bool found = false;
     for (const Finding& finding : report.findings) {

@@ -113,6 +113,8 @@ std::string simulation_json(const Simulation& simulation, const std::string& com
   for (const LineSyncs& sync : report.syncs) lines.push_back(sync_json(sync));
   Json reports = Json::array();
   for (const Finding& finding : report.findings) reports.push_back(finding_json(finding));
+  Json remarks = Json::array();
+  for (const Finding& remark : report.remarks) remarks.push_back(finding_json(remark));
   const Json json = {{"schema", kSchema},
                      {"kernel", fmt::format("{}/{}", simulation.operator_name, simulation.rung)},
                      {"shape", shape},
@@ -127,7 +129,8 @@ std::string simulation_json(const Simulation& simulation, const std::string& com
                      {"totals", totals_json(simulation)},
                      {"lines", lines},
                      {"broken_expectations", simulation.broken},
-                     {"reports", reports}};
+                     {"reports", reports},
+                     {"remarks", remarks}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -216,18 +216,20 @@ std::vector<std::string> summary(const Simulation& simulation) {
   return lines;
 }
 
+std::string finding_text(const Finding& finding) {
+  const std::string other =
+      finding.other.file.empty() ? "" : fmt::format(" (the other access: {})", line_title(finding.other));
+  const std::string at = finding.at.file.empty() ? finding.kernel : line_title(finding.at);
+  return fmt::format("{}: {}: {}{}; {} time{}", to_string(finding.kind), at, finding.what, other, finding.count,
+                     finding.count == 1 ? "" : "s");
+}
+
 std::string findings_text(const Simulation& simulation, int width, bool colour) {
   std::string text;
   const auto add = [&](const std::string& line) {
     for (const std::string& part : wrap(line, width)) text += paint(part, Colour::red, colour) + "\n";
   };
-  for (const Finding& finding : simulation.run.report.findings) {
-    const std::string other =
-        finding.other.file.empty() ? "" : fmt::format(" (the other access: {})", line_title(finding.other));
-    const std::string at = finding.at.file.empty() ? finding.kernel : line_title(finding.at);
-    add(fmt::format("{}: {}: {}{}; {} time{}", to_string(finding.kind), at, finding.what, other,
-                    finding.count, finding.count == 1 ? "" : "s"));
-  }
+  for (const Finding& finding : simulation.run.report.findings) add(finding_text(finding));
   if (!simulation.run.wrong.empty()) add("wrong result: " + simulation.run.wrong);
   if (!simulation.wrong_on_purpose.empty()) {
     add(text.empty() ? "the planted mistake was not found: " + simulation.wrong_on_purpose
@@ -238,6 +240,11 @@ std::string findings_text(const Simulation& simulation, int width, bool colour) 
     text = paint("checked: right, no race, nothing uninitialised, nothing out of bounds", Colour::green,
                  colour) +
            "\n";
+  }
+  for (const Finding& remark : simulation.run.report.remarks) {
+    for (const std::string& part : wrap(finding_text(remark) + "; all store the same value: no mistake", width)) {
+      text += part + "\n";
+    }
   }
   return text;
 }

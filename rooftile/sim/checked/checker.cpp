@@ -66,6 +66,9 @@ void ClusterState::start(std::uint64_t new_cluster, unsigned block_threads) {
 void Checker::unbind() {
   const auto lock = cluster_->lock();
   last_stamp_ = std::max(last_stamp_, cluster_->clocks.now());  // clocks that never started are behind
+  stores_are_done();
+  storing_.store(0, std::memory_order_release);  // of threads that were given up
+  store_pairs_.drop();
   current_checker = nullptr;
   counting_checker = nullptr;
   grid_ = nullptr;
@@ -74,6 +77,10 @@ void Checker::unbind() {
 void Checker::block_started(std::uint64_t linear_block) {
   block_ = static_cast<std::uint32_t>(linear_block);
   grid_clocks_.start_block();
+  store_pairs_.drop();  // of a block that was given up
+  storing_.store(0, std::memory_order_release);
+  stores_now_ = false;
+  for (unsigned t = 0; t < threads_; ++t) held_[t].waits = false;
   {
     const auto lock = cluster_->lock();
     const detail::BlockRecord& record = runner_.block_record();
@@ -100,10 +107,16 @@ void Checker::hold(const Held& held, const void* frame) {
   const detail::ThreadRecord& self = *current_thread;
   const detail::Context& stack = self.fiber->context;
   Held& mine = held_[self.linear];
+  const std::uint32_t serial = mine.serial + 1;
   mine = held;
+  mine.serial = serial;
+  mine.waits = true;
   mine.depth = as_number(stack.stack_bottom) + stack.stack_bytes - as_number(frame);
   held_lanes_[self.warp] |= 1u << self.lane;
   runner_.hold_thread();
+  stores_are_done();  // of others: this one's comes now
+  mine.waits = false;
+  stores_now_ = mine.is_access && mine.kind == AccessKind::store && mine.space == MemorySpace::global;
 }
 
 void Checker::hold_at(const Access& access, MemorySpace space, std::uintptr_t address) {
@@ -157,6 +170,7 @@ void Checker::access(const Access& access) {
   const detail::ThreadRecord* self = current_thread;
   if (self == nullptr) return;  // the launcher
   ++accesses_;
+  stores_are_done();
   const detail::Context& stack = self->fiber->context;
   const std::uintptr_t address = access.address;
   if (address - as_number(stack.stack_bottom) < stack.stack_bytes) return;  // local memory
@@ -255,6 +269,10 @@ void Checker::access_global(const Access& access) {
 }
 
 void Checker::access_buffer(KnownBuffer& buffer, const Access& access) {
+  if (access.kind == AccessKind::store) {
+    storing_.fetch_add(1, std::memory_order_acq_rel);
+    stores_now_ = !metrics_;
+  }
   if (checks_) check_global(buffer, access.address, access.bytes, touch_of(access));
   if (metrics_) hold_at(access, MemorySpace::global, access.address);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "rooftile/sim/checked/shared_shadow.h"
 #include "rooftile/sim/checked/kernel_variables.h"
 #include "rooftile/sim/checked/site_counts.h"
+#include "rooftile/sim/checked/store_pairs.h"
 #include "rooftile/sim/grid.h"
 
 namespace rooftile::simt::checked {
@@ -77,11 +79,13 @@ class Checker final : public detail::BlockWatcher {
   void fence(const void* pc);
   void index_out_of_bounds(const char* file, unsigned line, const std::string& what);
 
+  [[nodiscard]] bool is_storing() const { return storing_.load(std::memory_order_acquire) != 0; }
   [[nodiscard]] const SiteCounts& sites() const { return sites_; }
   using CopyCounts = std::map<std::pair<Place, MemorySpace>, AccessCounts>;
   [[nodiscard]] const CopyCounts& copies() const { return copies_; }
   [[nodiscard]] const RawSyncs& syncs() const { return syncs_; }
   [[nodiscard]] const RawFindings& findings() const { return findings_; }
+  [[nodiscard]] const RawFindings& remarks() const { return remarks_; }
   [[nodiscard]] std::uint64_t basic_blocks() const { return basic_blocks_; }
   [[nodiscard]] std::uint64_t basic_block_lanes() const { return basic_block_lanes_; }
   [[nodiscard]] std::uint64_t accesses() const { return accesses_; }
@@ -97,6 +101,8 @@ class Checker final : public detail::BlockWatcher {
     AccessKind kind = AccessKind::load;
     MemorySpace space = MemorySpace::global;
     bool is_access = false;  // else it enters a basic block
+    bool waits = false;      // has not gone on
+    std::uint32_t serial = 0;
   };
   // What is judged: an access of the current thread, or of a copy that it issues.
   struct Touch {
@@ -108,6 +114,8 @@ class Checker final : public detail::BlockWatcher {
     Stamp stamp;
     const char* copy = nullptr;  // its name
     bool async_proxy = false;
+    std::uintptr_t address = 0;  // of a thread's access, whole
+    unsigned bytes = 0;
     [[nodiscard]] Place place() const { return place_of(pc, placed); }
   };
   // A place in shared memory, of this block or of another one of the cluster.
@@ -125,7 +133,14 @@ class Checker final : public detail::BlockWatcher {
   void access_buffer(KnownBuffer& buffer, const Access& access);
   void access_remote(const SharedPlace& place, const Access& access);
   [[nodiscard]] Touch touch_of(const Access& access) const {
-    return {access.kind, access.atomic, false, access.pc, thread_id(), 0};
+    return {.kind = access.kind,
+            .atomic = access.atomic,
+            .placed = false,
+            .pc = access.pc,
+            .id = thread_id(),
+            .stamp = 0,
+            .address = access.address,
+            .bytes = access.bytes};
   }
   [[nodiscard]] bool locate_own(std::uintptr_t address, SharedPlace& place);
   [[nodiscard]] bool locate_shared(std::uintptr_t address, SharedPlace& place);  // in the cluster
@@ -140,6 +155,14 @@ class Checker final : public detail::BlockWatcher {
                     GlobalVerdict& verdict);
   void report_global(const KnownBuffer& buffer, std::size_t offset, const Touch& touch,
                      const GlobalVerdict& verdict);
+  // A conflict: found at once, or when both stores are done.
+  template <class Text>
+  void judge_conflict(const Touch& touch, bool of_two_stores, const Place& other, unsigned other_thread,
+                      bool other_block, Text&& text);
+  [[nodiscard]] std::optional<StoreTicket> ticket_of_store(unsigned thread, const Place& place) const;
+  [[nodiscard]] bool is_done(const StoreTicket& ticket) const;
+  // To be called with each event on this OS thread: what was stored last is there now.
+  void stores_are_done();
   [[nodiscard]] bool is_fenced(const ProxyFences& fences, std::uint32_t block, unsigned thread,
                                Stamp stamp) const;
 
@@ -199,6 +222,11 @@ class Checker final : public detail::BlockWatcher {
   CopyCounts copies_;
   RawSyncs syncs_;
   RawFindings findings_;
+  RawFindings remarks_;
+  StorePairs store_pairs_;
+  // Stores to global memory that are judged and not done; the one that is about to be.
+  std::atomic<unsigned> storing_{0};
+  bool stores_now_ = false;
   std::set<Place> places_;  // that marks point to
   std::uint64_t basic_blocks_ = 0;
   std::uint64_t basic_block_lanes_ = 0;

@@ -63,12 +63,13 @@ void Checker::report_shared(const SharedPlace& place, const Touch& touch, const 
          [&] { return who(touch) + where() + ", which no thread of the block has written"; });
   }
   if (const Mark& other = verdict.conflict; other.bytes != 0) {
-    find(FindingKind::race, touch.place(), place_of(other.pc, other.placed), [&] {
-      const std::uint32_t block =
-          is_agent(other.thread) ? block_ : clocks.block_number(clocks.rank_of(other.thread));
-      return who(touch) + where() + ", which " + earlier(other.thread, block, other.write) +
-             " with no synchronisation between";
-    });
+    const std::uint32_t block =
+        is_agent(other.thread) ? block_ : clocks.block_number(clocks.rank_of(other.thread));
+    judge_conflict(touch, verdict.of_two_stores, place_of(other.pc, other.placed), other.thread,
+                   block != block_ || place.owner != this, [&] {
+                     return who(touch) + where() + ", which " + earlier(other.thread, block, other.write) +
+                            " with no synchronisation between";
+                   });
   }
   if (const Mark& other = verdict.unfenced; other.bytes != 0) {
     find(FindingKind::missing_proxy_fence, touch.place(), place_of(other.pc, other.placed), [&] {
@@ -77,6 +78,50 @@ void Checker::report_shared(const SharedPlace& place, const Touch& touch, const 
              " and did not follow with fence_proxy_async";
     });
   }
+}
+
+template <class Text>
+void Checker::judge_conflict(const Touch& touch, bool of_two_stores, const Place& other, unsigned other_thread,
+                             bool other_block, Text&& text) {
+  const FindingKey key{FindingKind::race, touch.place(), other};
+  if (!of_two_stores) {
+    find(FindingKind::race, touch.place(), other, text);
+    return;
+  }
+  if (const auto known = findings_.find(key); known != findings_.end()) {
+    ++known->second.count;
+    return;
+  }
+  const bool is_remarked = remarks_.contains({FindingKind::same_value, touch.place(), other});
+  if (other_block) session_.wait_for_stores(this);
+  const std::optional<StoreTicket> first =
+      other_block ? std::nullopt : ticket_of_store(other_thread - first_thread_, other);
+  const unsigned self = current_thread->linear;
+  // Where threads are held, the current one is about to be.
+  const StoreTicket second{self, held_[self].serial + (metrics_ ? 1 : 0)};
+  store_pairs_.add(touch.address, touch.bytes, first, second, key,
+                   {grid_->kernel.kernel, is_remarked ? std::string() : text(), 1});
+}
+
+// The earlier store of a thread of this block at this place, where it waits there still; none: it is done.
+std::optional<StoreTicket> Checker::ticket_of_store(unsigned thread, const Place& place) const {
+  const Held& held = held_[thread];
+  if (!held.waits || !held.is_access || held.pc != place.pc) return std::nullopt;
+  return StoreTicket{thread, held.serial};
+}
+
+bool Checker::is_done(const StoreTicket& ticket) const {
+  const Held& held = held_[ticket.thread];
+  return held.serial > ticket.serial || (held.serial == ticket.serial && !held.waits);
+}
+
+void Checker::stores_are_done() {
+  if (stores_now_) {
+    stores_now_ = false;
+    storing_.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  if (store_pairs_.empty()) return;
+  store_pairs_.settle(findings_, remarks_, [this](const StoreTicket& ticket) { return is_done(ticket); });
 }
 
 void Checker::check_remote(const SharedPlace& place, const Touch& touch) {
@@ -92,6 +137,7 @@ void Checker::check_remote(const SharedPlace& place, const Touch& touch) {
 }
 
 void Checker::block_returned() {
+  stores_are_done();
   if (cluster_->blocks == 1) return;
   const auto lock = cluster_->lock();
   cluster_->returned[rank_] = true;
@@ -161,10 +207,12 @@ void Checker::report_global(const KnownBuffer& buffer, std::size_t offset, const
          [&] { return who(touch) + where() + ", which is an input"; });
   }
   if (const GlobalMark& other = verdict.conflict; other.epoch != 0) {
-    find(FindingKind::race, touch.place(), place_of(other.pc, other.placed), [&] {
-      return who(touch) + where() + ", which " + earlier(other.thread, other.block, other.write) +
-             " with no synchronisation between";
-    });
+    judge_conflict(touch, verdict.of_two_stores, place_of(other.pc, other.placed), other.thread,
+                   other.block != block_, [&] {
+                     return who(touch) + where() + ", which " +
+                            earlier(other.thread, other.block, other.write) +
+                            " with no synchronisation between";
+                   });
   }
   if (const GlobalMark& other = verdict.unfenced; other.epoch != 0) {
     find(FindingKind::missing_proxy_fence, touch.place(), place_of(other.pc, other.placed), [&] {

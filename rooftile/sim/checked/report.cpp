@@ -50,6 +50,8 @@ const char* to_string(FindingKind kind) {
   switch (kind) {
     case FindingKind::race:
       return "race";
+    case FindingKind::same_value:
+      return "same_value";
     case FindingKind::uninitialised:
       return "uninitialised";
     case FindingKind::out_of_bounds:

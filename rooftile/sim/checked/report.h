@@ -74,6 +74,7 @@ struct LineSyncs {
 
 enum class FindingKind : std::uint8_t {
   race,
+  same_value,  // a race of stores of one value: a remark
   uninitialised,
   out_of_bounds,
   read_only_write,      // into an input
@@ -108,6 +109,8 @@ struct Report {
   std::vector<LineAccesses> accesses;  // by line; empty without metrics
   std::vector<LineSyncs> syncs;
   std::vector<Finding> findings;
+  // No mistakes, but worth knowing: same_value.
+  std::vector<Finding> remarks;
   // Divergence: basic blocks that warps executed, and the lanes that were active in them.
   std::uint64_t basic_blocks = 0;
   std::uint64_t basic_block_lanes = 0;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string_view>
+#include <thread>
 
 #include "rooftile/sim/checked/checker.h"
 #include "rooftile/sim/checked/cluster_state.h"
@@ -34,6 +36,18 @@ SessionState::SessionState(const SessionOptions& session_options) : options(sess
   }
 }
 SessionState::~SessionState() = default;
+
+void SessionState::wait_for_stores(const Checker* of_caller) {
+  constexpr std::chrono::microseconds kPatience{500};
+  const auto stores = [&] {
+    const std::scoped_lock lock(mutex_);
+    return std::any_of(checkers_.begin(), checkers_.end(), [&](const auto& entry) {
+      return entry.second.get() != of_caller && entry.second->is_storing();
+    });
+  };
+  const auto began = std::chrono::steady_clock::now();
+  while (stores() && std::chrono::steady_clock::now() - began < kPatience) std::this_thread::yield();
+}
 
 void SessionState::launch_started(const detail::GridRun& grid) {
   kernel_ = grid.kernel.kernel;
@@ -139,19 +153,24 @@ void SessionState::add_syncs(Report& report) {
 void SessionState::add_findings(Report& report) {
   report.findings = failures_;
   for (const auto& [runner, checker] : checkers_) {
-    for (const auto& [key, raw] : checker->findings()) {
-      const auto& [kind, place, other_place] = key;
-      const SourceLine at = line_of(place);
-      const SourceLine other = line_of(other_place);
-      // Several instructions of a line, and several OS threads, find the same mistake.
-      const auto same = std::find_if(
-          report.findings.begin(), report.findings.end(),
-          [&, k = kind](const Finding& f) { return f.kind == k && f.at == at && f.other == other; });
-      if (same != report.findings.end()) {
-        same->count += raw.count;
-      } else {
-        report.findings.push_back({kind, lines_.kernel_name(raw.kernel), at, other, raw.what, raw.count});
-      }
+    add_raw(report.findings, checker->findings());
+    add_raw(report.remarks, checker->remarks());
+  }
+}
+
+void SessionState::add_raw(std::vector<Finding>& findings, const RawFindings& raw_findings) {
+  for (const auto& [key, raw] : raw_findings) {
+    const auto& [kind, place, other_place] = key;
+    const SourceLine at = line_of(place);
+    const SourceLine other = line_of(other_place);
+    // Several instructions of a line, and several OS threads, find the same mistake.
+    const auto same = std::find_if(findings.begin(), findings.end(), [&, k = kind](const Finding& f) {
+      return f.kind == k && f.at == at && f.other == other;
+    });
+    if (same != findings.end()) {
+      same->count += raw.count;
+    } else {
+      findings.push_back({kind, lines_.kernel_name(raw.kernel), at, other, raw.what, raw.count});
     }
   }
 }

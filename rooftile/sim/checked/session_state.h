@@ -44,8 +44,8 @@ struct RawFinding {
   std::string what;
   std::uint64_t count = 0;
 };
-using RawFindings = std::map<std::tuple<FindingKind, Place, Place>, RawFinding>;
-
+using FindingKey = std::tuple<FindingKind, Place, Place>;
+using RawFindings = std::map<FindingKey, RawFinding>;
 struct RawSync {
   std::uint64_t count = 0;
   std::uint64_t lanes = 0;
@@ -74,6 +74,10 @@ class SessionState final : public detail::LaunchWatcher {
   // Whether a barrier, fence or wait stands at a line that the options disable.
   [[nodiscard]] bool is_disabled(const Place& place);
 
+  // Returns when no other OS thread is between the judgement of a store to global memory and the store itself; after
+  // a moment it gives up.
+  void wait_for_stores(const Checker* of_caller);
+
   [[nodiscard]] Report report();
 
  private:
@@ -81,6 +85,7 @@ class SessionState final : public detail::LaunchWatcher {
   void add_accesses(Report& report);
   void add_syncs(Report& report);
   void add_findings(Report& report);
+  void add_raw(std::vector<Finding>& findings, const RawFindings& raw);
 
   std::mutex mutex_;
   SourceLines lines_;

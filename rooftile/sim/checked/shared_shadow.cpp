@@ -21,7 +21,11 @@ inline void SharedShadow::find_conflict(const Cell& cell, const Mark& mark, unsi
                                         const LaneClocks& clocks, SharedVerdict& verdict) {
   const auto judge = [&](const Mark& earlier) {
     if ((earlier.bytes & bytes) == 0 || (earlier.atomic && mark.atomic)) return;
-    if (!clocks.is_ordered(earlier.thread, earlier.stamp, thread)) verdict.conflict = earlier;
+    if (clocks.is_ordered(earlier.thread, earlier.stamp, thread)) return;
+    if (verdict.conflict.bytes != 0 && !verdict.of_two_stores) return;
+    verdict.conflict = earlier;
+    verdict.of_two_stores = earlier.write && !earlier.atomic && mark.write && !mark.atomic &&
+                            !is_agent(earlier.thread) && !is_agent(mark.thread);
   };
   for (const Mark& earlier : cell.writes) judge(earlier);
   if (!mark.write) return;

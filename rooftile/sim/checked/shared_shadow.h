@@ -30,6 +30,7 @@ using IsFenced = std::function<bool(const Mark&)>;
 
 struct SharedVerdict {
   Mark conflict;               // bytes != 0: an unordered access, the last that was found
+  bool of_two_stores = false;  // the conflict: both plain, which is no race where they store the same
   Mark unfenced;               // bytes != 0: a write that a bulk copy does not see
   bool uninitialised = false;  // a byte is read that nobody has written since the block started
 };

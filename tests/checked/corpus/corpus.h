@@ -1,5 +1,5 @@
 // Kernels in the manner of other people's CUDA: right ones, of which nothing may be reported, and wrong ones, whose
-// mistake must be found at the line that says `// BUG name`.
+// mistake must be found at the line that says `// BUG name`. Lines that say `// SAME VALUE name` are remarked upon.
 #pragma once
 
 #include <span>
@@ -27,6 +27,7 @@ struct Kernel {
 
 // One list for each file of kernels.
 std::span<const Kernel> memory_kernels();
+std::span<const Kernel> store_kernels();
 std::span<const Kernel> warp_kernels();
 
 }  // namespace rooftile::ROOFTILE_TARGET::corpus
