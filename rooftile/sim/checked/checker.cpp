@@ -67,7 +67,6 @@ void Checker::unbind() {
   const auto lock = cluster_->lock();
   last_stamp_ = std::max(last_stamp_, cluster_->clocks.now());  // clocks that never started are behind
   stores_are_done();
-  storing_.store(0, std::memory_order_release);  // of threads that were given up
   store_pairs_.drop();
   current_checker = nullptr;
   counting_checker = nullptr;
@@ -78,8 +77,8 @@ void Checker::block_started(std::uint64_t linear_block) {
   block_ = static_cast<std::uint32_t>(linear_block);
   grid_clocks_.start_block();
   store_pairs_.drop();  // of a block that was given up
-  storing_.store(0, std::memory_order_release);
-  stores_now_ = false;
+  stores_now_ = nullptr;
+  for (unsigned t = 0; t < threads_; ++t) in_flight_[t].address.store(0, std::memory_order_relaxed);
   for (unsigned t = 0; t < threads_; ++t) held_[t].waits = false;
   {
     const auto lock = cluster_->lock();
@@ -116,7 +115,8 @@ void Checker::hold(const Held& held, const void* frame) {
   runner_.hold_thread();
   stores_are_done();  // of others: this one's comes now
   mine.waits = false;
-  stores_now_ = mine.is_access && mine.kind == AccessKind::store && mine.space == MemorySpace::global;
+  if (StoreInFlight& store = in_flight_[self.linear]; store.address.load(std::memory_order_relaxed) != 0)
+    stores_now_ = &store;
 }
 
 void Checker::hold_at(const Access& access, MemorySpace space, std::uintptr_t address) {
@@ -187,6 +187,7 @@ void Checker::access(const Access& access) {
 void Checker::access_shared_variable(std::size_t offset, const Access& access) {
   const KernelVariable* variable = variables_.shared_at(offset);
   if (variable == nullptr) return;  // of the executor
+  if (cluster_->blocks > 1) begin_store(access);
   if (checks_) {
     const Touch touch = touch_of(access);
     if (offset + access.bytes > variable->place + variable->bytes) {
@@ -201,6 +202,7 @@ void Checker::access_shared_variable(std::size_t offset, const Access& access) {
 
 void Checker::access_dynamic_shared(std::size_t offset, const Access& access) {
   const std::size_t size = runner_.block_record().dynamic_shared_bytes;
+  if (cluster_->blocks > 1) begin_store(access);
   if (checks_) {
     const Touch touch = touch_of(access);
     if (offset + access.bytes > size) {
@@ -237,6 +239,7 @@ bool Checker::locate_shared(std::uintptr_t address, SharedPlace& place) {
 }
 
 void Checker::access_remote(const SharedPlace& place, const Access& access) {
+  begin_store(access);
   if (checks_) check_shared(place, access.bytes, touch_of(access));
   if (metrics_) hold_at(access, MemorySpace::shared, place.offset);
 }
@@ -269,10 +272,7 @@ void Checker::access_global(const Access& access) {
 }
 
 void Checker::access_buffer(KnownBuffer& buffer, const Access& access) {
-  if (access.kind == AccessKind::store) {
-    storing_.fetch_add(1, std::memory_order_acq_rel);
-    stores_now_ = !metrics_;
-  }
+  begin_store(access);
   if (checks_) check_global(buffer, access.address, access.bytes, touch_of(access));
   if (metrics_) hold_at(access, MemorySpace::global, access.address);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "rooftile/sim/block.h"
 #include "rooftile/sim/checked/cluster_state.h"
+#include "rooftile/sim/checked/contested.h"
 #include "rooftile/sim/checked/grid_clocks.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/checked/shared_shadow.h"
@@ -79,7 +79,8 @@ class Checker final : public detail::BlockWatcher {
   void fence(const void* pc);
   void index_out_of_bounds(const char* file, unsigned line, const std::string& what);
 
-  [[nodiscard]] bool is_storing() const { return storing_.load(std::memory_order_acquire) != 0; }
+  // Called by other OS threads: whether a store to this address is in flight, whose value is wanted.
+  [[nodiscard]] bool contest(std::uintptr_t address);
   [[nodiscard]] const SiteCounts& sites() const { return sites_; }
   using CopyCounts = std::map<std::pair<Place, MemorySpace>, AccessCounts>;
   [[nodiscard]] const CopyCounts& copies() const { return copies_; }
@@ -159,10 +160,14 @@ class Checker final : public detail::BlockWatcher {
   template <class Text>
   void judge_conflict(const Touch& touch, bool of_two_stores, const Place& other, unsigned other_thread,
                       bool other_block, Text&& text);
+  template <class Text>
+  void judge_contested(const Touch& touch, const FindingKey& key, Text&& text);
   [[nodiscard]] std::optional<StoreTicket> ticket_of_store(unsigned thread, const Place& place) const;
   [[nodiscard]] bool is_done(const StoreTicket& ticket) const;
   // To be called with each event on this OS thread: what was stored last is there now.
   void stores_are_done();
+  void begin_store(const Access& access);
+  void end_store(StoreInFlight& store);
   [[nodiscard]] bool is_fenced(const ProxyFences& fences, std::uint32_t block, unsigned thread,
                                Stamp stamp) const;
 
@@ -224,9 +229,8 @@ class Checker final : public detail::BlockWatcher {
   RawFindings findings_;
   RawFindings remarks_;
   StorePairs store_pairs_;
-  // Stores to global memory that are judged and not done; the one that is about to be.
-  std::atomic<unsigned> storing_{0};
-  bool stores_now_ = false;
+  std::array<StoreInFlight, kMaxBlockThreads> in_flight_;  // plain stores to global memory
+  StoreInFlight* stores_now_ = nullptr;                    // the one that comes before the next event
   std::set<Place> places_;  // that marks point to
   std::uint64_t basic_blocks_ = 0;
   std::uint64_t basic_block_lanes_ = 0;

@@ -1,5 +1,7 @@
 // What is wrong with an access: races, uninitialised reads, writes
 // into inputs, missing proxy fences, uses of memory that is gone.
+#include <utility>
+
 #include "rooftile/sim/checked/checker.h"
 
 namespace rooftile::simt::checked {
@@ -92,15 +94,51 @@ void Checker::judge_conflict(const Touch& touch, bool of_two_stores, const Place
     ++known->second.count;
     return;
   }
+  if (other_block) return judge_contested(touch, key, text);
   const bool is_remarked = remarks_.contains({FindingKind::same_value, touch.place(), other});
-  if (other_block) session_.wait_for_stores(this);
-  const std::optional<StoreTicket> first =
-      other_block ? std::nullopt : ticket_of_store(other_thread - first_thread_, other);
+  const std::optional<StoreTicket> first = ticket_of_store(other_thread - first_thread_, other);
   const unsigned self = current_thread->linear;
   // Where threads are held, the current one is about to be.
   const StoreTicket second{self, held_[self].serial + (metrics_ ? 1 : 0)};
   store_pairs_.add(touch.address, touch.bytes, first, second, key,
                    {grid_->kernel.kernel, is_remarked ? std::string() : text(), 1});
+}
+
+template <class Text>
+void Checker::judge_contested(const Touch& touch, const FindingKey& key, Text&& text) {
+  std::optional<StoredValue> value;
+  if (!session_.is_in_flight(touch.address, this)) value = stored_value(touch.address, touch.bytes);
+  const bool wanted = session_.contested.add(key, touch.address, {grid_->kernel.kernel, text(), 1}, value);
+  if (wanted) in_flight_[current_thread->linear].contested.store(true);
+}
+
+bool Checker::contest(std::uintptr_t address) {
+  bool found = false;
+  for (StoreInFlight& store : in_flight_) {
+    if (store.address.load() != address) continue;
+    store.contested.store(true);
+    found = true;
+  }
+  return found;
+}
+
+// Before its judgement: who finds the store in a shadow finds it in flight, too.
+void Checker::begin_store(const Access& access) {
+  if (!checks_ || access.kind != AccessKind::store || access.atomic) return;
+  StoreInFlight& store = in_flight_[current_thread->linear];
+  store.bytes = access.bytes;
+  store.contested.store(false, std::memory_order_relaxed);
+  store.address.store(access.address);
+  if (!metrics_) stores_now_ = &store;
+}
+
+void Checker::end_store(StoreInFlight& store) {
+  const std::uintptr_t address = store.address.load(std::memory_order_relaxed);
+  if (address == 0) return;
+  store.address.store(0);
+  if (store.contested.exchange(false)) {
+    session_.contested.add_value(address, stored_value(address, store.bytes));
+  }
 }
 
 // The earlier store of a thread of this block at this place, where it waits there still; none: it is done.
@@ -116,10 +154,7 @@ bool Checker::is_done(const StoreTicket& ticket) const {
 }
 
 void Checker::stores_are_done() {
-  if (stores_now_) {
-    stores_now_ = false;
-    storing_.fetch_sub(1, std::memory_order_acq_rel);
-  }
+  if (stores_now_ != nullptr) end_store(*std::exchange(stores_now_, nullptr));
   if (store_pairs_.empty()) return;
   store_pairs_.settle(findings_, remarks_, [this](const StoreTicket& ticket) { return is_done(ticket); });
 }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <string_view>
-#include <thread>
 
 #include "rooftile/sim/checked/checker.h"
 #include "rooftile/sim/checked/cluster_state.h"
@@ -37,19 +35,17 @@ SessionState::SessionState(const SessionOptions& session_options) : options(sess
 }
 SessionState::~SessionState() = default;
 
-void SessionState::wait_for_stores(const Checker* of_caller) {
-  constexpr std::chrono::microseconds kPatience{500};
-  const auto stores = [&] {
-    const std::scoped_lock lock(mutex_);
-    return std::any_of(checkers_.begin(), checkers_.end(), [&](const auto& entry) {
-      return entry.second.get() != of_caller && entry.second->is_storing();
-    });
-  };
-  const auto began = std::chrono::steady_clock::now();
-  while (stores() && std::chrono::steady_clock::now() - began < kPatience) std::this_thread::yield();
+bool SessionState::is_in_flight(std::uintptr_t address, const Checker* of_caller) {
+  const std::scoped_lock lock(mutex_);
+  bool found = false;
+  for (const auto& [runner, checker] : checkers_) {
+    if (checker.get() != of_caller && checker->contest(address)) found = true;
+  }
+  return found;
 }
 
 void SessionState::launch_started(const detail::GridRun& grid) {
+  contested.conclude(races_, remarks_);
   kernel_ = grid.kernel.kernel;
   launch_epoch_ = ++g_last_epoch;
   released.clear();
@@ -151,7 +147,10 @@ void SessionState::add_syncs(Report& report) {
 }
 
 void SessionState::add_findings(Report& report) {
+  contested.conclude(races_, remarks_);
   report.findings = failures_;
+  add_raw(report.findings, races_);
+  add_raw(report.remarks, remarks_);
   for (const auto& [runner, checker] : checkers_) {
     add_raw(report.findings, checker->findings());
     add_raw(report.remarks, checker->remarks());

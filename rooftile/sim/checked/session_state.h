@@ -5,14 +5,14 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <source_location>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "rooftile/sim/checked/buffers.h"
+#include "rooftile/sim/checked/contested.h"
 #include "rooftile/sim/checked/grid_clocks.h"
 #include "rooftile/sim/checked/proxy_fences.h"
+#include "rooftile/sim/checked/raw_findings.h"
 #include "rooftile/sim/checked/session.h"
 #include "rooftile/sim/checked/source_lines.h"
 #include "rooftile/sim/watcher.h"
@@ -22,30 +22,6 @@ namespace rooftile::simt::checked {
 class Checker;
 struct ClusterState;
 
-// A place in a kernel: the instruction, or the line that an intrinsic was told.
-struct Place {
-  const void* pc = nullptr;
-  const char* file = nullptr;
-  unsigned line = 0;
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
-[[nodiscard]] inline Place place_of(const void* pc) { return {pc, nullptr, 0}; }
-[[nodiscard]] inline Place place_of(std::source_location where) {
-  return {nullptr, where.file_name(), where.line()};
-}
-// Of a mark, whose pointer is the instruction's or, `placed`, a kept Place.
-[[nodiscard]] inline Place place_of(const void* pc, bool placed) {
-  return placed ? *static_cast<const Place*>(pc) : place_of(pc);
-}
-
-// A finding before its lines are looked up.
-struct RawFinding {
-  const void* kernel = nullptr;
-  std::string what;
-  std::uint64_t count = 0;
-};
-using FindingKey = std::tuple<FindingKind, Place, Place>;
-using RawFindings = std::map<FindingKey, RawFinding>;
 struct RawSync {
   std::uint64_t count = 0;
   std::uint64_t lanes = 0;
@@ -67,6 +43,7 @@ class SessionState final : public detail::LaunchWatcher {
   Buffers device_variables;    // __device__ ones
   ReleasedKnowledge released;  // of the launch
   ProxyFences global_fences;   // of the launch
+  ContestedStores contested;   // of the launch
   // Accesses of different epochs are ordered: a launch, and each
   // grid barrier in it, begins one. Sessions never share one.
   [[nodiscard]] std::uint32_t launch_epoch() const { return launch_epoch_; }
@@ -74,9 +51,8 @@ class SessionState final : public detail::LaunchWatcher {
   // Whether a barrier, fence or wait stands at a line that the options disable.
   [[nodiscard]] bool is_disabled(const Place& place);
 
-  // Returns when no other OS thread is between the judgement of a store to global memory and the store itself; after
-  // a moment it gives up.
-  void wait_for_stores(const Checker* of_caller);
+  // Whether another OS thread stores there just now; its value is then told.
+  [[nodiscard]] bool is_in_flight(std::uintptr_t address, const Checker* of_caller);
 
   [[nodiscard]] Report report();
 
@@ -95,6 +71,8 @@ class SessionState final : public detail::LaunchWatcher {
   const void* kernel_ = nullptr;  // that runs
   std::uint32_t launch_epoch_ = 0;
   std::vector<Finding> failures_;
+  RawFindings races_;  // of stores of several blocks
+  RawFindings remarks_;
 };
 
 }  // namespace rooftile::simt::checked

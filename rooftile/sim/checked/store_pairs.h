@@ -2,14 +2,13 @@
 // known only behind the stores, so that pairs wait until both are done.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "rooftile/sim/checked/session_state.h"
+#include "rooftile/sim/checked/raw_findings.h"
 
 namespace rooftile::simt::checked {
 
@@ -19,12 +18,6 @@ struct StoreTicket {
   unsigned thread = 0;
   std::uint32_t serial = 0;
 };
-
-// The bytes of one access, from its first on.
-using StoredValue = std::array<std::byte, 16>;
-[[nodiscard]] StoredValue stored_value(std::uintptr_t address, std::size_t bytes);
-
-void add_finding(RawFindings& findings, const FindingKey& key, RawFinding finding);
 
 class StorePairs {
  public:
