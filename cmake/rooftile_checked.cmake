@@ -15,7 +15,7 @@ set(rooftile_checked_options ${ROOFTILE_CHECKED_OPTIMISATION} -g1 -Wno-tsan
   -finline-small-functions -fno-tree-loop-distribute-patterns -fno-tree-vectorize -fno-tree-slp-vectorize
   -fno-store-merging -fno-thread-jumps -fno-tree-dominator-opts -fno-split-paths -fno-reorder-blocks
   -fno-reorder-blocks-and-partition -fno-crossjumping -fno-tree-tail-merge -fno-tree-vrp -fno-ipa-cp-clone
-  -fno-gnu-unique -fno-ipa-icf -fno-shrink-wrap -fno-optimize-sibling-calls)
+  -fno-gnu-unique -fno-ipa-icf -fno-shrink-wrap -fno-optimize-sibling-calls -Wa,--keep-locals)
 
 # rooftile_add_checked_object(TARGET FILES.cu...): makes TARGET_FILE of the checked object known as the target's
 # property ROOFTILE_CHECKED_OBJECT; no target where there are no files.

@@ -53,6 +53,9 @@ function(rooftile_configure_simulated target)
   # A kernel's assertions are what the simulator is for: on in every build type. No `extern __shared__` array has a
   # constructor that some other file would run.
   target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -UNDEBUG -fno-extern-tls-init)
+  if(NOT ROOFTILE_SANITIZE)  # which finds misaligned accesses by itself
+    target_compile_options(${target} PRIVATE -fsanitize=alignment)
+  endif()
   set_target_properties(${target} PROPERTIES RULE_LAUNCH_COMPILE ${PROJECT_SOURCE_DIR}/tools/compile_simulated)
 endfunction()
 

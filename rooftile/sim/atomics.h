@@ -7,6 +7,7 @@
 #include <source_location>
 #include <type_traits>
 
+#include "rooftile/sim/alignment.h"
 #include "rooftile/sim/bfloat16.h"
 #include "rooftile/sim/half.h"
 #include "rooftile/sim/thread.h"
@@ -24,9 +25,7 @@ ROOFTILE_SIM_UNWATCHED T atomic_update(T* address, const char* name, std::source
   static_assert(sizeof(Word) == sizeof(T));
   typedef Word Aliasing __attribute__((may_alias));
   may_poll(name, where);
-  if ((reinterpret_cast<std::uintptr_t>(address) & (sizeof(T) - 1)) != 0) {
-    misaligned_access(address, address, sizeof(T));
-  }
+  check_aligned(name, address, sizeof(T), where);
 #if defined(ROOFTILE_SIM_CHECKED)
   atomic_begins(address, sizeof(T), __builtin_return_address(0));
 #endif

@@ -2,13 +2,10 @@
 
 #include <cassert>
 #include <cstdarg>
-#include <cstdint>
 #include <cstdio>
 #include <source_location>
 #include <string>
 #include <string_view>
-
-#include "rooftile/sim/alignment.h"
 
 namespace rooftile::simt {
 
@@ -38,28 +35,4 @@ void __assert_fail(const char* assertion, const char* file, unsigned line, const
   detail::abandon_thread();
 }
 
-namespace detail {
-
-void misaligned_access(const void* destination, const void* source, std::size_t bytes) {
-  if (current_thread == nullptr) return;
-  const auto off = [bytes](const void* address) {
-    return reinterpret_cast<std::uintptr_t>(address) & (bytes - 1);
-  };
-  report_failure("misaligned access: " + std::to_string(bytes) + " bytes at once " +
-                 (off(source) != 0 ? "from an address that is " + std::to_string(off(source))
-                                   : "to an address that is " + std::to_string(off(destination))) +
-                 " bytes past a multiple of " + std::to_string(bytes));
-  abandon_thread();
-}
-
-void fail_misaligned(const char* what, const void* address, std::size_t bytes, std::source_location where) {
-  report_failure(std::string("misaligned access: ") + what + " of " + std::to_string(bytes) +
-                     " bytes at an address that is " +
-                     std::to_string(reinterpret_cast<std::uintptr_t>(address) & (bytes - 1)) +
-                     " bytes past a multiple of " + std::to_string(bytes),
-                 where);
-  abandon_thread();
-}
-
-}  // namespace detail
 }  // namespace rooftile::simt

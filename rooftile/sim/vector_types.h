@@ -1,8 +1,7 @@
 // CUDA's built-in vector types: dim3, float4 and their kin, with CUDA's sizes and alignments.
 //
 // Vectors of two and four elements are copied whole, by one access of their
-// size, as the GPU does: a plain struct would be split into its members. A
-// copy from or to a misaligned address ends the launch, as on the GPU.
+// size, as the GPU does: a plain struct would be split into its members.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +11,6 @@
 namespace rooftile::simt {
 
 namespace detail {
-
-// Ends the launch; returns where there is none (host code that copies a vector).
-void misaligned_access(const void* destination, const void* source, std::size_t bytes);
 
 template <std::size_t kBytes>
 struct Whole;
@@ -39,9 +35,6 @@ struct Whole<16> {
 template <std::size_t kBytes>
 __attribute__((always_inline)) inline void copy_whole(void* destination, const void* source) {
   constexpr std::size_t kAccess = kBytes < 16 ? kBytes : 16;
-  const auto bits = reinterpret_cast<std::uintptr_t>(destination) | reinterpret_cast<std::uintptr_t>(source);
-  if ((bits & (kAccess - 1)) != 0) [[unlikely]]
-    misaligned_access(destination, source, kAccess);
   using Access = typename Whole<kAccess>::type;
   for (std::size_t i = 0; i < kBytes / kAccess; ++i) {
     static_cast<Access*>(destination)[i] = static_cast<const Access*>(source)[i];

@@ -73,6 +73,8 @@ class BlockWatcher {
   virtual void copies_waited(CopyGroups groups, std::uint64_t pending, std::source_location where) = 0;
   // The current thread knows that all of its cp.async have ended, those without a group included.
   virtual void all_copies_waited(std::source_location where) = 0;
+  // The current thread accesses what is not aligned for it; the launch ends.
+  virtual void misaligned(const char* file, unsigned line, const std::string& what) = 0;
   virtual void proxy_fenced(bool shared, bool global, std::source_location where) = 0;
 
   // The current thread arrives at this phase of its cluster's barrier, or has seen it complete.

@@ -17,7 +17,7 @@ using checked::corpus::Kernel;
 std::vector<Kernel> all_kernels() {
   using namespace checked::corpus;
   std::vector<Kernel> kernels;
-  for (const std::span<const Kernel> list : {memory_kernels(), store_kernels(), warp_kernels()}) {
+  for (const std::span<const Kernel> list : {memory_kernels(), member_kernels(), store_kernels(), warp_kernels()}) {
     kernels.insert(kernels.end(), list.begin(), list.end());
   }
   return kernels;
@@ -77,6 +77,11 @@ TEST_P(Corpus, IsJudgedRightly) {
       found = found || (std::string_view(to_string(finding.kind)) == kernel.finding && (at_line || in_text));
     }
     EXPECT_TRUE(found) << "no report of " << kernel.finding << " at its line among\n" << describe(report);
+  }
+  if (kernel.sectors != 0 && std::get<1>(schedule)) {
+    const AccessCounts loads = report.total(MemorySpace::global, AccessKind::load);
+    const AccessCounts stores = report.total(MemorySpace::global, AccessKind::store);
+    EXPECT_EQ(loads.sectors + stores.sectors, kernel.sectors);
   }
   if (kernel.expected != nullptr) {
     std::vector<float> expected(kElements);

@@ -67,6 +67,7 @@ void Checker::unbind() {
   const auto lock = cluster_->lock();
   last_stamp_ = std::max(last_stamp_, cluster_->clocks.now());  // clocks that never started are behind
   stores_are_done();
+  close_requests();
   store_pairs_.drop();
   current_checker = nullptr;
   counting_checker = nullptr;
@@ -153,8 +154,9 @@ std::uint32_t Checker::release_held(unsigned warp) {
     request.address[static_cast<unsigned>(lane)] = held.address;
   }
   if (first->is_access) {
-    sites_.add(first->pc, first->kind, first->space, request);
+    open_requests_[warp].add(first->pc, first->kind, first->space, request, member_alignment(first->pc), sites_);
   } else {
+    open_requests_[warp].close(sites_);
     ++basic_blocks_;
     basic_block_lanes_ += static_cast<std::uint64_t>(std::popcount(request.lanes));
   }
@@ -283,6 +285,21 @@ void Checker::fail_out_of_bounds(const Touch& touch, std::uintptr_t address) {
   if (session_.buffers.is_near(address)) return;
   detail::report_failure("out of bounds: " + text());  // it may be no memory at all
   detail::abandon_thread();
+}
+
+unsigned Checker::member_alignment(const void* pc) {
+  const auto [place, is_new] = member_alignments_.try_emplace(pc, 1);
+  if (is_new) place->second = session_.member_alignment(pc);
+  return place->second;
+}
+
+void Checker::close_requests() {
+  for (OpenRequests& open : open_requests_) open.close(sites_);
+}
+
+void Checker::misaligned(const char* file, unsigned line, const std::string& what) {
+  find(FindingKind::misaligned, {nullptr, file, line}, {},
+       [&] { return block_name() + ", thread " + thread_name(current_thread->linear) + ": " + what; });
 }
 
 void Checker::index_out_of_bounds(const char* file, unsigned line, const std::string& what) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "rooftile/sim/block.h"
 #include "rooftile/sim/checked/cluster_state.h"
@@ -16,6 +17,7 @@
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/checked/shared_shadow.h"
 #include "rooftile/sim/checked/kernel_variables.h"
+#include "rooftile/sim/checked/open_requests.h"
 #include "rooftile/sim/checked/site_counts.h"
 #include "rooftile/sim/checked/store_pairs.h"
 #include "rooftile/sim/grid.h"
@@ -63,6 +65,7 @@ class Checker final : public detail::BlockWatcher {
   void copies_committed(detail::CopyGroups groups) override;
   void copies_waited(detail::CopyGroups groups, std::uint64_t pending, std::source_location where) override;
   void all_copies_waited(std::source_location where) override;
+  void misaligned(const char* file, unsigned line, const std::string& what) override;
   void proxy_fenced(bool shared, bool global, std::source_location where) override;
   void cluster_arrived(std::uint32_t phase, bool relaxed) override;
   void cluster_passed(std::uint32_t phase, std::source_location where) override;
@@ -184,6 +187,8 @@ class Checker final : public detail::BlockWatcher {
   [[nodiscard]] Order order_at(Order order, const void* pc);
   void hold(const Held& held, const void* frame);
   void hold_at(const Access& access, MemorySpace space, std::uintptr_t address);
+  void close_requests();
+  [[nodiscard]] unsigned member_alignment(const void* pc);
   void count_sync(const Place& place, const char* name, std::uint64_t lanes);
   // `text` is asked for the first time alone.
   template <class Text>
@@ -224,6 +229,7 @@ class Checker final : public detail::BlockWatcher {
   std::array<Held, kMaxBlockThreads> held_;
 
   SiteCounts sites_;
+  std::array<OpenRequests, detail::kMaxWarps> open_requests_;
   CopyCounts copies_;
   RawSyncs syncs_;
   RawFindings findings_;
@@ -232,6 +238,7 @@ class Checker final : public detail::BlockWatcher {
   std::array<StoreInFlight, kMaxBlockThreads> in_flight_;  // plain stores to global memory
   StoreInFlight* stores_now_ = nullptr;                    // the one that comes before the next event
   std::set<Place> places_;  // that marks point to
+  std::unordered_map<const void*, unsigned> member_alignments_;
   std::uint64_t basic_blocks_ = 0;
   std::uint64_t basic_block_lanes_ = 0;
   std::uint64_t accesses_ = 0;

@@ -18,6 +18,7 @@ bool is_shuffle(WarpOp op) {
 }  // namespace
 
 void Checker::barrier_passed(std::source_location where) {
+  close_requests();
   const auto lock = cluster_->lock();
   cluster_->clocks.pass_barrier(rank_);
   grid_clocks_.pass_barrier();
@@ -26,6 +27,7 @@ void Checker::barrier_passed(std::source_location where) {
 
 void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, std::uint32_t lanes,
                                 const std::uint8_t* source_lanes, std::source_location where) {
+  open_requests_[warp].close(sites_);
   // Shuffles and votes order no memory accesses (CUDA C++
   // Programming Guide, warp vote and shuffle functions).
   if (op == WarpOp::sync) {

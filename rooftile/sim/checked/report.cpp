@@ -56,6 +56,8 @@ const char* to_string(FindingKind kind) {
       return "uninitialised";
     case FindingKind::out_of_bounds:
       return "out_of_bounds";
+    case FindingKind::misaligned:
+      return "misaligned";
     case FindingKind::read_only_write:
       return "read_only_write";
     case FindingKind::missing_proxy_fence:

@@ -77,6 +77,7 @@ enum class FindingKind : std::uint8_t {
   same_value,  // a race of stores of one value: a remark
   uninitialised,
   out_of_bounds,
+  misaligned,
   read_only_write,      // into an input
   missing_proxy_fence,  // a bulk copy reads what a thread wrote without fence_proxy_async
   left_cluster,         // a block returned while others used its shared memory

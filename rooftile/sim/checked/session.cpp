@@ -7,6 +7,7 @@
 #include "rooftile/sim/checked/checker.h"
 #include "rooftile/sim/checked/cluster_state.h"
 #include "rooftile/sim/checked/kernel_variables.h"
+#include "rooftile/sim/checked/member_alignment.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/grid.h"
 
@@ -22,6 +23,7 @@ FindingKind kind_of_failure(std::string_view what) {
   if (says(": divergent barrier: ")) return FindingKind::divergent_barrier;
   if (says(": deadlock: ") || says(": livelock: ")) return FindingKind::deadlock;
   if (says(": out of bounds: ")) return FindingKind::out_of_bounds;
+  if (says(": misaligned access: ")) return FindingKind::misaligned;
   return FindingKind::failure;
 }
 
@@ -81,7 +83,7 @@ void SessionState::leave(detail::BlockWatcher& watcher) { static_cast<Checker&>(
 void SessionState::launch_failed(const std::string& what) {
   const std::scoped_lock lock(mutex_);
   const FindingKind kind = kind_of_failure(what);
-  if (kind == FindingKind::out_of_bounds) return;  // found already, with its line
+  if (kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned) return;  // found already, with its line
   // Of several blocks that fail in one way the first is told.
   for (Finding& failure : failures_) {
     if (failure.kind != kind) continue;
@@ -105,6 +107,11 @@ bool SessionState::is_disabled(const Place& place) {
   const std::scoped_lock lock(mutex_);
   const SourceLine here = line_of(place);
   return std::find(options.disabled.begin(), options.disabled.end(), here) != options.disabled.end();
+}
+
+unsigned SessionState::member_alignment(const void* pc) {
+  const std::scoped_lock lock(mutex_);
+  return MemberAlignment::of_program().of_line(lines_.innermost_of(pc));
 }
 
 void SessionState::add_accesses(Report& report) {

@@ -40,6 +40,10 @@ void take_symbol(void* data, std::uintptr_t, const char* name, std::uintptr_t, s
   if (name != nullptr) *static_cast<std::string*>(data) = name;
 }
 
+void take_start(void* data, std::uintptr_t, const char*, std::uintptr_t start, std::uintptr_t) {
+  if (start != 0) *static_cast<std::uintptr_t*>(data) = start;
+}
+
 // "rooftile::checked::(anonymous namespace)::copy_kernel<float>(float*)" -> "copy_kernel"
 std::string base_name(std::string name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
@@ -88,14 +92,20 @@ std::string source_text(const SourceLine& line) {
 
 SourceLines::SourceLines() : state_(program_state()) {}
 
-const SourceLine& SourceLines::line_of(const void* return_address) {
+const SourceLines::Lines& SourceLines::find(const void* return_address) {
   const auto [place, is_new] = lines_.try_emplace(return_address);
   if (is_new && state_ != nullptr) {
+    auto* const state = static_cast<backtrace_state*>(state_);
+    // The call itself stands before its return address. What the compiler made without a line belongs to the
+    // code before it.
+    const std::uintptr_t call = reinterpret_cast<std::uintptr_t>(return_address) - 1;
+    std::uintptr_t function = call;
+    backtrace_syminfo(state, call, take_start, ignore_error, &function);
     Search search;
-    // The call itself stands before its return address.
-    backtrace_pcinfo(static_cast<backtrace_state*>(state_),
-                     reinterpret_cast<std::uintptr_t>(return_address) - 1, take_frame, ignore_error, &search);
-    place->second = search.author.file.empty() ? search.innermost : search.author;
+    for (std::uintptr_t at = call; search.innermost.file.empty() && at >= function; --at) {
+      backtrace_pcinfo(state, at, take_frame, ignore_error, &search);
+    }
+    place->second = {search.author.file.empty() ? search.innermost : search.author, search.innermost};
   }
   return place->second;
 }

@@ -24,15 +24,27 @@ class SourceLines {
 
   // Where the call that returns to `return_address` stands: of the functions inlined into each other there,
   // the innermost that is the kernel's author's, and not a wrapper of rooftile/sim/ or rooftile/device/.
-  [[nodiscard]] const SourceLine& line_of(const void* return_address);
+  [[nodiscard]] const SourceLine& line_of(const void* return_address) {
+    return find(return_address).shown;
+  }
+  // The innermost of all.
+  [[nodiscard]] const SourceLine& innermost_of(const void* return_address) {
+    return find(return_address).innermost;
+  }
 
   // "copy_kernel" for the code of a kernel, without namespaces and
   // template arguments; "a kernel" where the program has no symbols.
   [[nodiscard]] std::string kernel_name(const void* code) const;
 
  private:
+  struct Lines {
+    SourceLine shown;
+    SourceLine innermost;
+  };
+  const Lines& find(const void* return_address);
+
   void* state_;  // libbacktrace's; lives as long as the program
-  std::map<const void*, SourceLine> lines_;
+  std::map<const void*, Lines> lines_;
 };
 
 }  // namespace rooftile::simt::checked

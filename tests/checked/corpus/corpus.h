@@ -23,10 +23,13 @@ struct Kernel {
   void (*expected)(const float* in, float* out) = nullptr;
   // The kind of finding, as to_string(FindingKind) says it; null: the kernel is right.
   const char* finding = nullptr;
+  // Sectors of global memory that the launch loads and stores; 0: not looked at.
+  unsigned long long sectors = 0;
 };
 
 // One list for each file of kernels.
 std::span<const Kernel> memory_kernels();
+std::span<const Kernel> member_kernels();
 std::span<const Kernel> store_kernels();
 std::span<const Kernel> warp_kernels();
 

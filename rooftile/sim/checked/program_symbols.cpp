@@ -1,0 +1,104 @@
+#include "rooftile/sim/checked/program_symbols.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace rooftile::simt::checked {
+namespace {
+
+// A symbol is a checked kernel's by its namespace, or by its source file: kernels with C linkage have none, and
+// what is instantiated from a template stands behind all files.
+constexpr std::string_view kNamespace = "8rooftile7checked";
+constexpr std::string_view kSourceSuffix = ".checked.cpp";
+
+struct Program {
+  std::uintptr_t base = 0;
+  ThreadLocalBlock block;
+};
+
+// The program itself is the first object that is reported.
+int take_program(dl_phdr_info* info, std::size_t, void* data) {
+  auto& program = *static_cast<Program*>(data);
+  program.base = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_TLS) continue;
+    program.block = {reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data), info->dlpi_phdr[i].p_memsz};
+  }
+  return 1;
+}
+
+Program this_program() {
+  Program program;
+  dl_iterate_phdr(take_program, &program);
+  return program;
+}
+
+template <class T>
+bool read_at(std::ifstream& file, std::uint64_t offset, T* data, std::size_t count) {
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(reinterpret_cast<char*>(data), static_cast<std::streamsize>(count * sizeof(T)));
+  return file.good();
+}
+
+class SymbolReader {
+ public:
+  explicit SymbolReader(const std::function<void(const ProgramSymbol&)>& body) : body_(body) {}
+
+  void read() {
+    Elf64_Ehdr header{};
+    if (!read_at(file_, 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
+    sections_.resize(header.e_shnum);
+    if (!read_at(file_, header.e_shoff, sections_.data(), sections_.size())) return;
+    for (const Elf64_Shdr& section : sections_) {
+      if (section.sh_type == SHT_SYMTAB) read_symbols(section);
+    }
+  }
+
+ private:
+  void read_symbols(const Elf64_Shdr& section) {
+    std::vector<Elf64_Sym> symbols(section.sh_size / sizeof(Elf64_Sym));
+    std::string names(sections_[section.sh_link].sh_size, '\0');
+    if (!read_at(file_, section.sh_offset, symbols.data(), symbols.size()) ||
+        !read_at(file_, sections_[section.sh_link].sh_offset, names.data(), names.size())) {
+      return;
+    }
+    bool in_checked_file = false;
+    for (const Elf64_Sym& symbol : symbols) {
+      const std::string_view name = names.c_str() + symbol.st_name;
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE) {
+        in_checked_file = name.ends_with(kSourceSuffix);
+      } else if (in_checked_file || name.find(kNamespace) != std::string_view::npos) {
+        take(symbol, name.data());
+      }
+    }
+  }
+
+  void take(const Elf64_Sym& symbol, const char* name) {
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= sections_.size()) return;
+    const auto type = ELF64_ST_TYPE(symbol.st_info);
+    const bool is_thread_local = type == STT_TLS;
+    const bool writable = (sections_[symbol.st_shndx].sh_flags & SHF_WRITE) != 0;
+    body_({name, is_thread_local ? symbol.st_value : base_ + symbol.st_value, symbol.st_size, is_thread_local,
+           writable && (type == STT_OBJECT || type == STT_NOTYPE)});
+  }
+
+  const std::function<void(const ProgramSymbol&)>& body_;
+  std::uintptr_t base_ = this_program().base;
+  std::ifstream file_{"/proc/self/exe", std::ios::binary};
+  std::vector<Elf64_Shdr> sections_;
+};
+
+}  // namespace
+
+void for_each_checked_symbol(const std::function<void(const ProgramSymbol&)>& body) {
+  SymbolReader(body).read();
+}
+
+ThreadLocalBlock thread_local_block() { return this_program().block; }
+
+}  // namespace rooftile::simt::checked

@@ -1,0 +1,29 @@
+// The symbols of the running program that belong to checked kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace rooftile::simt::checked {
+
+struct ProgramSymbol {
+  const char* name = "";
+  std::uintptr_t place = 0;  // address; of a thread-local variable its offset in the program's thread-local block
+  std::size_t bytes = 0;
+  bool is_thread_local = false;
+  bool is_data = false;  // writable
+};
+
+// Nothing in a stripped program.
+void for_each_checked_symbol(const std::function<void(const ProgramSymbol&)>& body);
+
+struct ThreadLocalBlock {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+};
+// The program's, of the calling OS thread.
+[[nodiscard]] ThreadLocalBlock thread_local_block();
+
+}  // namespace rooftile::simt::checked
