@@ -38,13 +38,14 @@ void KnownBuffer::set_written(std::uintptr_t address, std::size_t bytes) {
   }
 }
 
-bool KnownBuffer::is_written(std::uintptr_t address, std::size_t bytes) const {
-  if (written_ == nullptr) return true;
-  bool all = true;
+UnwrittenBytes KnownBuffer::unwritten(std::uintptr_t address, std::size_t bytes) const {
+  UnwrittenBytes missing;
+  if (written_ == nullptr) return missing;
   for (std::size_t i = 0; i < bytes; ++i) {
-    all = all && __atomic_load_n(&written_[address - begin_ + i], __ATOMIC_RELAXED) != 0;
+    if (__atomic_load_n(&written_[address - begin_ + i], __ATOMIC_RELAXED) == 0) [[unlikely]]
+      missing.add(1, static_cast<std::ptrdiff_t>(i));
   }
-  return all;
+  return missing;
 }
 
 KnownBuffer* Buffers::find(std::uintptr_t address, std::size_t bytes) {

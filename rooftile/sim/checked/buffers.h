@@ -23,7 +23,7 @@ class KnownBuffer {
   }
   // Of a range that it holds. Several OS threads may write: a byte says the same, whoever wrote it.
   void set_written(std::uintptr_t address, std::size_t bytes);
-  [[nodiscard]] bool is_written(std::uintptr_t address, std::size_t bytes) const;
+  [[nodiscard]] UnwrittenBytes unwritten(std::uintptr_t address, std::size_t bytes) const;
   // Null for a read-only buffer.
   [[nodiscard]] GlobalShadow* shadow() const { return shadow_.get(); }
 

@@ -31,6 +31,7 @@ struct Access {
   bool atomic;  // a load or a store may be, too
   const void* pc;
   const void* frame;  // of the hook
+  bool of_struct;     // copied whole, its padding included
 };
 
 class Checker final : public detail::BlockWatcher {
@@ -120,6 +121,7 @@ class Checker final : public detail::BlockWatcher {
     bool async_proxy = false;
     std::uintptr_t address = 0;  // of a thread's access, whole
     unsigned bytes = 0;
+    bool of_struct = false;
     [[nodiscard]] Place place() const { return place_of(pc, placed); }
   };
   // A place in shared memory, of this block or of another one of the cluster.
@@ -144,7 +146,8 @@ class Checker final : public detail::BlockWatcher {
             .id = thread_id(),
             .stamp = 0,
             .address = access.address,
-            .bytes = access.bytes};
+            .bytes = access.bytes,
+            .of_struct = access.of_struct};
   }
   [[nodiscard]] bool locate_own(std::uintptr_t address, SharedPlace& place);
   [[nodiscard]] bool locate_shared(std::uintptr_t address, SharedPlace& place);  // in the cluster

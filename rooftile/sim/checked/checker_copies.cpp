@@ -70,7 +70,8 @@ void Checker::hold_copy(const CopyIssue& copy, const CopyRange& range) {
   const std::uintptr_t address = as_number(range.address);
   SharedPlace place{};
   const bool shared = locate_shared(address, place);
-  hold_at({address, static_cast<unsigned>(range.bytes), AccessKind::async_copy, false, copy.pc, copy.frame},
+  hold_at({address, static_cast<unsigned>(range.bytes), AccessKind::async_copy, false, copy.pc, copy.frame,
+           false},
           shared ? MemorySpace::shared : MemorySpace::global, shared ? place.offset : address);
 }
 

@@ -50,7 +50,8 @@ void Checker::check_shared(const SharedPlace& place, std::size_t bytes, const To
     verdict = place.owner->shadow_.access(place.offset, bytes, mark, reads, thread, clocks);
   }
   if (place.owner != this) check_remote(place, touch);
-  if (verdict.uninitialised || verdict.conflict.bytes != 0 || verdict.unfenced.bytes != 0) [[unlikely]]
+  if (touch.of_struct) verdict.unwritten.drop_padding(touch.address, touch.bytes);
+  if (verdict.unwritten.any() || verdict.conflict.bytes != 0 || verdict.unfenced.bytes != 0) [[unlikely]]
     report_shared(place, touch, verdict);
 }
 
@@ -60,7 +61,7 @@ void Checker::report_shared(const SharedPlace& place, const Touch& touch, const 
     return "byte " + std::to_string(place.name_offset) + " of shared " + std::string(place.name) +
            (place.owner == this ? "" : " of " + place.owner->block_name());
   };
-  if (verdict.uninitialised) {
+  if (verdict.unwritten.any()) {
     find(FindingKind::uninitialised, touch.place(), {},
          [&] { return who(touch) + where() + ", which no thread of the block has written"; });
   }
@@ -193,14 +194,15 @@ void Checker::check_global(KnownBuffer& buffer, std::uintptr_t address, std::siz
                            const Touch& touch) {
   const std::size_t offset = address - buffer.begin();
   GlobalVerdict verdict;
-  verdict.uninitialised = touch.kind != AccessKind::store && !buffer.is_written(address, bytes);
+  if (touch.kind != AccessKind::store) verdict.unwritten = buffer.unwritten(address, bytes);
+  if (touch.of_struct) verdict.unwritten.drop_padding(touch.address, touch.bytes);
   if (touch.kind != AccessKind::load && !is_agent(touch.id)) buffer.set_written(address, bytes);
   if (buffer.shadow() != nullptr) {
     judge_global(buffer, offset, bytes, touch, verdict);
   } else {
     verdict.read_only = touch.kind != AccessKind::load;
   }
-  if (verdict.uninitialised || verdict.read_only || verdict.conflict.epoch != 0 ||
+  if (verdict.unwritten.any() || verdict.read_only || verdict.conflict.epoch != 0 ||
       verdict.unfenced.epoch != 0) [[unlikely]]
     report_global(buffer, offset, touch, verdict);
 }
@@ -233,7 +235,7 @@ void Checker::judge_global(KnownBuffer& buffer, std::size_t offset, std::size_t 
 void Checker::report_global(const KnownBuffer& buffer, std::size_t offset, const Touch& touch,
                             const GlobalVerdict& verdict) {
   const auto where = [&] { return "byte " + std::to_string(offset) + " of " + buffer.name(); };
-  if (verdict.uninitialised) {
+  if (verdict.unwritten.any()) {
     find(FindingKind::uninitialised, touch.place(), {},
          [&] { return who(touch) + where() + ", which nobody has written"; });
   }

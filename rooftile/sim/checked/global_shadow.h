@@ -12,6 +12,7 @@
 #include "rooftile/sim/checked/lane_clocks.h"
 #include "rooftile/sim/checked/report.h"
 #include "rooftile/sim/checked/shadow_memory.h"
+#include "rooftile/sim/checked/unwritten_bytes.h"
 
 namespace rooftile::simt::checked {
 
@@ -40,7 +41,7 @@ struct GlobalVerdict {
   GlobalMark conflict;  // epoch != 0: an unordered earlier access
   bool of_two_stores = false;  // the conflict: both plain, which is no race where they store the same
   GlobalMark unfenced;  // epoch != 0: a write that a bulk copy does not see
-  bool uninitialised = false;
+  UnwrittenBytes unwritten;
   bool read_only = false;  // and written
 };
 

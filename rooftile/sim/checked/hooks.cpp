@@ -14,9 +14,10 @@ namespace {
 std::atomic<std::uint64_t> g_unwatched_calls{0};
 
 __attribute__((always_inline)) inline void on_access(const void* address, unsigned bytes, AccessKind kind,
-                                                     const void* pc, const void* frame) {
+                                                     const void* pc, const void* frame,
+                                                     bool of_struct = false) {
   if (Checker* checker = current_checker; checker != nullptr) [[likely]] {
-    checker->access({reinterpret_cast<std::uintptr_t>(address), bytes, kind, false, pc, frame});
+    checker->access({reinterpret_cast<std::uintptr_t>(address), bytes, kind, false, pc, frame, of_struct});
   } else {
     g_unwatched_calls.fetch_add(1, std::memory_order_relaxed);
   }
@@ -48,7 +49,7 @@ class AtomicOperation {
       : address_(reinterpret_cast<std::uintptr_t>(address)), order_(order_of(order)), kind_(kind), pc_(pc) {
     Checker* checker = running_checker();
     if (checker == nullptr) return;
-    checker->access({address_, bytes, kind, true, pc, frame});
+    checker->access({address_, bytes, kind, true, pc, frame, false});
     checker->before_atomic(address_, order_, kind != AccessKind::load, pc);
   }
   AtomicOperation(const AtomicOperation&) = delete;
@@ -77,7 +78,7 @@ void atomic_begins(const void* address, unsigned bytes, const void* pc) {
   checked::Checker* checker = checked::running_checker();
   if (checker == nullptr) return;
   const auto place = reinterpret_cast<std::uintptr_t>(address);
-  checker->access({place, bytes, checked::AccessKind::atomic, true, pc, __builtin_frame_address(0)});
+  checker->access({place, bytes, checked::AccessKind::atomic, true, pc, __builtin_frame_address(0), false});
   checker->before_atomic(place, checked::Checker::Order::relaxed, true, pc);
 }
 void atomic_ends(const void* address, const void* pc) {
@@ -110,15 +111,16 @@ void __tsan_vptr_update(void** address, void*) {
 }
 void __tsan_vptr_read(void**) {}
 
-#define ROOFTILE_HOOK(name, bytes, kind) \
-  void name(const void* address) { on_access(address, bytes, AccessKind::kind, ROOFTILE_HOOK_PLACE); }
+#define ROOFTILE_HOOK(name, bytes, kind, of_struct) \
+  void name(const void* address) { on_access(address, bytes, AccessKind::kind, ROOFTILE_HOOK_PLACE, of_struct); }
+// What is aligned to less than its size is a struct that is copied.
 #define ROOFTILE_HOOKS(bytes)                                \
-  ROOFTILE_HOOK(__tsan_read##bytes, bytes, load)             \
-  ROOFTILE_HOOK(__tsan_write##bytes, bytes, store)           \
-  ROOFTILE_HOOK(__tsan_unaligned_read##bytes, bytes, load)   \
-  ROOFTILE_HOOK(__tsan_unaligned_write##bytes, bytes, store) \
-  ROOFTILE_HOOK(__tsan_volatile_read##bytes, bytes, load)    \
-  ROOFTILE_HOOK(__tsan_volatile_write##bytes, bytes, store)
+  ROOFTILE_HOOK(__tsan_read##bytes, bytes, load, false)             \
+  ROOFTILE_HOOK(__tsan_write##bytes, bytes, store, false)           \
+  ROOFTILE_HOOK(__tsan_unaligned_read##bytes, bytes, load, true)   \
+  ROOFTILE_HOOK(__tsan_unaligned_write##bytes, bytes, store, true) \
+  ROOFTILE_HOOK(__tsan_volatile_read##bytes, bytes, load, false)    \
+  ROOFTILE_HOOK(__tsan_volatile_write##bytes, bytes, store, false)
 ROOFTILE_HOOKS(1)
 ROOFTILE_HOOKS(2)
 ROOFTILE_HOOKS(4)
@@ -134,7 +136,7 @@ static void on_range(const void* address, unsigned long bytes, AccessKind kind, 
   for (unsigned long at = 0; at < bytes; at += kWidest) {
     const unsigned long rest = bytes - at;
     on_access(static_cast<const char*>(address) + at, static_cast<unsigned>(rest < kWidest ? rest : kWidest),
-              kind, pc, frame);
+              kind, pc, frame, true);
   }
 }
 void __tsan_read_range(const void* address, unsigned long bytes) {

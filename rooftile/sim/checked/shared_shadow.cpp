@@ -65,7 +65,8 @@ SharedVerdict SharedShadow::access(std::size_t offset, std::size_t bytes, const 
       cell.written_in = block_;
       cell.written = 0;
     }
-    if (reads && (of_word & ~cell.written) != 0) verdict.uninitialised = true;
+    if (const unsigned missing = of_word & ~unsigned{cell.written}; reads && missing != 0) [[unlikely]]
+      verdict.unwritten.add(missing, static_cast<std::ptrdiff_t>(word * kWordBytes - offset));
     find_conflict(cell, mark, of_word, thread, clocks, verdict);
     if (is_fenced != nullptr) {
       for (const Mark& write : cell.writes) {

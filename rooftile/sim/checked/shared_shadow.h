@@ -10,6 +10,7 @@
 
 #include "rooftile/sim/checked/lane_clocks.h"
 #include "rooftile/sim/checked/report.h"
+#include "rooftile/sim/checked/unwritten_bytes.h"
 
 namespace rooftile::simt::checked {
 
@@ -32,7 +33,7 @@ struct SharedVerdict {
   Mark conflict;               // bytes != 0: an unordered access, the last that was found
   bool of_two_stores = false;  // the conflict: both plain, which is no race where they store the same
   Mark unfenced;               // bytes != 0: a write that a bulk copy does not see
-  bool uninitialised = false;  // a byte is read that nobody has written since the block started
+  UnwrittenBytes unwritten;    // that are read, and that nobody has written since the block started
 };
 
 class SharedShadow {

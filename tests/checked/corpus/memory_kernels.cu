@@ -78,6 +78,37 @@ __global__ void returned_struct_race_kernel(const float* g_in, float* g_out) {
   g_out[i] = s_moments[kBlock - 1 - t].sum;  // BUG returned_struct_race
 }
 
+// A struct with padding, written member by member and copied whole; and one whose second half nobody has written.
+struct Ranked {
+  float value;
+  long long rank;
+};
+struct Quad {
+  float a, b, c, d;
+};
+
+__global__ void padded_struct_kernel(const float* g_in, float* g_out) {
+  __shared__ Ranked s_ranked[kBlock];
+  const unsigned t = threadIdx.x;
+  const unsigned i = blockIdx.x * blockDim.x + t;
+  s_ranked[t].value = g_in[i];
+  s_ranked[t].rank = t;
+  __syncthreads();
+  const Ranked other = s_ranked[kBlock - 1 - t];
+  g_out[i] = other.rank == kBlock - 1 - t ? other.value : -1.0f;
+}
+
+__global__ void half_a_struct_kernel(const float* g_in, float* g_out) {
+  __shared__ Quad s_quad[kBlock];
+  const unsigned t = threadIdx.x;
+  const unsigned i = blockIdx.x * blockDim.x + t;
+  s_quad[t].a = g_in[i];
+  s_quad[t].b = g_in[i];
+  __syncthreads();
+  s_quad[t] = s_quad[t ^ 1];  // BUG half_a_struct
+  g_out[i] = s_quad[t].a;
+}
+
 __device__ int g_counter;
 __device__ float g_table[kElements];
 static __constant__ float c_scale[2] = {1.0f, 2.0f};
@@ -154,6 +185,16 @@ const Kernel kKernels[] = {
        return launch(returned_struct_race_kernel, whole(stream), g_in, g_out);
      },
      nullptr, "race"},
+    {"padded_struct",
+     [](StreamRef stream, const float* g_in, float* g_out) {
+       return launch(padded_struct_kernel, whole(stream), g_in, g_out);
+     },
+     reversed_blocks},
+    {"half_a_struct",
+     [](StreamRef stream, const float* g_in, float* g_out) {
+       return launch(half_a_struct_kernel, whole(stream), g_in, g_out);
+     },
+     nullptr, "uninitialised"},
     {"device_variables",
      [](StreamRef stream, const float* g_in, float* g_out) {
        ROOFTILE_TRY(launch(table_kernel, whole(stream), g_in));
