@@ -89,7 +89,13 @@ enum class WarpOp : std::uint8_t {
   bit_and,
   bit_or,
   bit_xor,
+  load_matrix,  // wmma_warp.h: the operand is the address of a MatrixStep
+  store_matrix,
+  multiply_matrices,
 };
+
+// Whose lanes cannot do without one that has exited.
+constexpr bool is_matrix_op(WarpOp op) { return op >= WarpOp::load_matrix; }
 
 // What a lane gets from a shuffle whose source lane is outside the mask or has exited: a NaN in every float
 // format, and no small integer.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "rooftile/sim/schedule.h"
+#include "rooftile/sim/wmma_warp.h"
 
 namespace rooftile::simt::detail {
 namespace {
@@ -45,6 +46,12 @@ const char* name_of(WarpOp op) {
       return "__reduce_or_sync";
     case WarpOp::bit_xor:
       return "__reduce_xor_sync";
+    case WarpOp::load_matrix:
+      return "wmma::load_matrix_sync";
+    case WarpOp::store_matrix:
+      return "wmma::store_matrix_sync";
+    case WarpOp::multiply_matrices:
+      return "wmma::mma_sync";
   }
   return "a warp collective";
 }
@@ -132,6 +139,11 @@ void compute(WarpState& warp, WarpOp op, std::uint32_t lanes) {
       set_all(warp, lanes, equal == lanes ? lanes : 0);
       return;
     }
+    case WarpOp::load_matrix:
+    case WarpOp::store_matrix:
+    case WarpOp::multiply_matrices:
+      run_matrix_steps(name_of(op), warp.operand);
+      return;
     default: {
       const auto first = static_cast<unsigned>(std::countr_zero(lanes));
       auto total = static_cast<std::uint32_t>(warp.operand[first]);
@@ -191,7 +203,8 @@ void BlockRunner::fail_mixed_collectives(WarpOp op, const PendingCollective& pen
 void BlockRunner::complete_if_all_arrived(WarpState& warp, unsigned warp_index) {
   for (unsigned i = 0; i < warp.pending_count;) {
     const PendingCollective pending = warp.pending[i];
-    if ((pending.mask & warp.live & ~pending.arrived) != 0) {
+    const std::uint32_t needed = is_matrix_op(pending.op) ? pending.mask : pending.mask & warp.live;
+    if ((needed & ~pending.arrived) != 0) {
       ++i;
       continue;
     }

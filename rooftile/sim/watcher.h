@@ -53,6 +53,10 @@ class BlockWatcher {
   // All threads of the block have returned.
   virtual void block_returned() = 0;
 
+  // The executor reads or writes these bytes, at most 16, for the
+  // current thread: an instruction of the kernel, at `pc`.
+  virtual void accessed(CopyRange range, bool writes, const void* pc, const void* frame) = 0;
+
   // What the current thread does to an mbarrier: it initialises it,
   // arrives there or expects bytes, has seen its phase complete.
   virtual void mbarrier_initialised(const std::uint64_t* mbarrier, std::source_location where) = 0;

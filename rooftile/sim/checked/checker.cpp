@@ -168,6 +168,11 @@ void Checker::basic_block(const void* pc, const void* frame) {
   if (current_thread != nullptr) hold({.pc = pc}, frame);
 }
 
+void Checker::accessed(detail::CopyRange range, bool writes, const void* pc, const void* frame) {
+  access({as_number(range.address), static_cast<unsigned>(range.bytes),
+          writes ? AccessKind::store : AccessKind::load, false, pc, frame});
+}
+
 void Checker::access(const Access& access) {
   const detail::ThreadRecord* self = current_thread;
   if (self == nullptr) return;  // the launcher

@@ -52,6 +52,7 @@ class Checker final : public detail::BlockWatcher {
   void barrier_passed(std::source_location where) override;
   void collective_passed(unsigned warp, detail::WarpOp op, std::uint32_t mask, std::uint32_t lanes,
                          const std::uint8_t* source_lanes, std::source_location where) override;
+  void accessed(detail::CopyRange range, bool writes, const void* pc, const void* frame) override;
   void thread_exited(const detail::ThreadRecord& thread) override;
   void grid_passed() override;
   void block_returned() override;

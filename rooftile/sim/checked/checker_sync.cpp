@@ -35,7 +35,11 @@ void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, st
     cluster_->clocks.pass_collective(first_thread_ / kLanesOfWarp + warp, lanes, lanes == live_[warp]);
     grid_clocks_.pass_collective(warp, lanes);
   }
-  const char* name = op == WarpOp::sync ? "__syncwarp" : is_shuffle(op) ? "shuffle" : "vote";
+  if (op == WarpOp::load_matrix || op == WarpOp::store_matrix) return;  // their accesses are counted
+  const char* name = op == WarpOp::sync                ? "__syncwarp"
+                     : is_shuffle(op)                  ? "shuffle"
+                     : op == WarpOp::multiply_matrices ? "mma_sync"
+                                                       : "vote";
   count_sync(place_of(where), name, static_cast<std::uint64_t>(std::popcount(lanes)));
   if (!checks_ || !is_shuffle(op)) return;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {

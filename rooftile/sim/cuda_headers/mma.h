@@ -1,0 +1,7 @@
+// CUDA's header of this name, for kernels on the simulated SM.
+#pragma once
+
+#include "rooftile/sim/cuda_shim.h"
+#include "rooftile/sim/wmma.h"
+
+namespace nvcuda = rooftile::simt::nvcuda;
