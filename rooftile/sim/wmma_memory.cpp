@@ -160,7 +160,7 @@ class MoveStep final : public MatrixStep {
     }
     for (unsigned lane = 0; lane < 32; ++lane) {
       const unsigned row = lane / kTileRuns;
-      const unsigned word = lane % kTileRuns;
+      const std::size_t word = lane % kTileRuns;
       step(lanes, lane).exchanged_[tile] =
           is_transposed() ? half_of(rows[2 * word], row) | half_of(rows[2 * word + 1], row) << 16
                           : rows[row][word];
@@ -229,7 +229,7 @@ void load_fragment(const FragmentLayout& layout, void* elements, const MatrixVie
     step.take_exchanged(held);
   }
   const std::size_t bytes = std::size_t{held_elements(layout)} * bytes_of(layout.element);
-  for (unsigned i = 1; i < layout.duplicates; ++i) std::memcpy(held + i * bytes, held, bytes);
+  for (std::size_t i = 1; i < layout.duplicates; ++i) std::memcpy(held + i * bytes, held, bytes);
 }
 
 void store_fragment(const FragmentLayout& layout, const void* elements, const MatrixView& matrix,

@@ -60,8 +60,10 @@ struct Tf32 {
 float widened(Float16 value) { return to_float(value); }
 float widened(BFloat16 value) { return to_float(value); }
 float widened(Tf32 value) { return std::bit_cast<float>(value.bits & kTf32Bits); }
-template <class T>
-requires std::is_arithmetic_v<T> T widened(T value) { return value; }
+std::int32_t widened(std::int8_t value) { return +value; }
+std::int32_t widened(std::uint8_t value) { return value; }
+std::int32_t widened(std::int32_t value) { return value; }
+float widened(float value) { return value; }
 
 // body with an element of the type that the lanes hold, as template argument.
 template <class Body>
@@ -118,7 +120,7 @@ class MultiplyStep final : public MatrixStep {
  private:
   template <class Sum>
   void multiply(MatrixStep* const* lanes) const {
-    Matrices<Sum> of;
+    Matrices<Sum> of{};
     const auto elements_of = [&](unsigned lane) -> const ProductElements& {
       return static_cast<const MultiplyStep*>(lanes[lane])->elements_;
     };

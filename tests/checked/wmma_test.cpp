@@ -13,8 +13,8 @@ class WmmaMetrics : public ::testing::TestWithParam<simt::LaneOrder> {
   void SetUp() override { ASSERT_TRUE(is_ok(simt::set_executor_config({.order = GetParam(), .seed = 7}))); }
 
   static Report run(WmmaTile tile, bool in_shared, unsigned ldm) {
-    const DeviceVector<float> matrix(16u * ldm);
-    DeviceVector<float> out(16u * ldm);
+    const DeviceVector<float> matrix(std::size_t{16} * ldm);
+    DeviceVector<float> out(std::size_t{16} * ldm);
     Report report = watch({.metrics = true}, {input("matrix", matrix), output("out", out)}, [&] {
       return run_wmma_tile(kStream, tile, in_shared, ldm, matrix.data(), out.data());
     });

@@ -90,15 +90,15 @@ class LaneElements : public ::testing::TestWithParam<ElementCase> {
     const Placed place = placed(type, rows, columns, row_major, true);
     Matrix matrix;
     place.fill(matrix, [&](int row, int column) { return row * columns + column; });
-    std::vector<unsigned char> elements(32 * 16 * 4);
+    std::vector<unsigned char> elements(std::size_t{32} * 16 * 4);
     int count = 0;
     ASSERT_TRUE(is_ok(run(place.stride, matrix.data(), elements.data(), &count)));
     ASSERT_EQ(count, of.count);
     for (int lane = 0; lane < 32; ++lane) {
       for (int i = 0; i < count; ++i) {
-        const auto index = static_cast<std::size_t>(lane * count + i);
+        const int index = lane * count + i;
         const RowColumn expected = of.place(lane / 4, lane % 4, i);
-        EXPECT_EQ(load_as_double(&elements[index * size_of(type)], type),
+        EXPECT_EQ(load_as_double(&elements[static_cast<std::size_t>(index) * size_of(type)], type),
                   expected.row * columns + expected.column)
             << "lane " << lane << " element " << i << (row_major ? " row-major" : " column-major")
             << (through_shared ? " from shared memory" : "");
