@@ -172,7 +172,8 @@ class MultiplyStep final : public MatrixStep {
 };
 
 bool is_one_place(std::source_location a, std::source_location b) {
-  return a.line() == b.line() && a.column() == b.column() && std::string_view(a.file_name()) == b.file_name();
+  return a.line() == b.line() && a.column() == b.column() &&
+         (a.file_name() == b.file_name() || std::string_view(a.file_name()) == b.file_name());
 }
 
 }  // namespace
