@@ -31,7 +31,7 @@ struct Access {
   bool atomic;  // a load or a store may be, too
   const void* pc;
   const void* frame;  // of the hook
-  bool of_struct;     // copied whole, its padding included
+  bool of_struct = false;  // copied whole, its padding included
 };
 
 class Checker final : public detail::BlockWatcher {

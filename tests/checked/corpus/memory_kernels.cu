@@ -99,14 +99,14 @@ __global__ void padded_struct_kernel(const float* g_in, float* g_out) {
 }
 
 __global__ void half_a_struct_kernel(const float* g_in, float* g_out) {
-  __shared__ Quad s_quad[kBlock];
+  __shared__ Quad s_quad[kBlock], s_copy[kBlock];
   const unsigned t = threadIdx.x;
   const unsigned i = blockIdx.x * blockDim.x + t;
   s_quad[t].a = g_in[i];
   s_quad[t].b = g_in[i];
   __syncthreads();
-  s_quad[t] = s_quad[t ^ 1];  // BUG half_a_struct
-  g_out[i] = s_quad[t].a;
+  s_copy[t] = s_quad[t ^ 1];  // BUG half_a_struct
+  g_out[i] = s_copy[t].a;
 }
 
 __device__ int g_counter;
