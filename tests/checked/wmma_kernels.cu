@@ -85,6 +85,7 @@ __global__ void bug_kernel(WmmaBug bug, const __half* __restrict__ g_in, float* 
     wmma::mma_sync(sum, a, b, sum);
   }
   if (bug == WmmaBug::store_without_barrier) {
+    wmma::fill_fragment(sum, static_cast<float>(warp));  // of one value by both there would be no race
     wmma::store_matrix_sync(s_sum, sum, 16, wmma::mem_row_major);  // BUG store_without_barrier
   } else if (bug == WmmaBug::store_behind) {
     wmma::store_matrix_sync(g_out + 256 * warp + 64, sum, 16, wmma::mem_row_major);  // BUG store_behind
