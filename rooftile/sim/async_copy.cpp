@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "rooftile/sim/bulk_copy.h"
 #include "rooftile/sim/config.h"
+#include "rooftile/sim/fiber.h"
+#include "rooftile/sim/mbarrier.h"
+#include "rooftile/sim/shared_memory.h"
 #include "rooftile/sim/thread.h"
 #include "rooftile/sim/watcher.h"
 
@@ -47,24 +51,59 @@ void run_older_than(ThreadCopies& copies, std::uint64_t group) {
   copies.pending.erase(copies.pending.begin(), next);
 }
 
-}  // namespace
-
-void issue_async_copy(const AsyncCopy& copy, std::source_location where) {
-  if (copy.source_bytes < 0 || copy.source_bytes > copy.bytes) {
-    report_failure("cp.async of " + std::to_string(copy.bytes) + " bytes is told to read " +
-                       std::to_string(copy.source_bytes) + " of them",
-                   where);
-    abandon_thread();
-  }
-  const CopyIssue issue{.name = "cp.async",
-                        .where = where,
-                        .async_proxy = false,
-                        .pc = __builtin_return_address(0),
-                        .frame = __builtin_frame_address(0)};
-  note_copy(issue, {copy.source, static_cast<std::size_t>(copy.source_bytes)},
-            {copy.target, static_cast<std::size_t>(copy.bytes)});
+void add_to_group(const AsyncCopy& copy) {
   ThreadCopies& copies = own();
   copies.pending.push_back({copy, copies.committed});
+}
+
+constexpr const char* kName = "cp.async";
+
+void note(const AsyncCopy& copy, const std::uint64_t* mbarrier, const void* pc, const void* frame,
+          std::source_location where) {
+  const CopyIssue issue{
+      .name = kName, .where = where, .mbarrier = mbarrier, .async_proxy = false, .pc = pc, .frame = frame};
+  note_copy(issue, {copy.source, static_cast<std::size_t>(copy.source_bytes)},
+            {copy.target, static_cast<std::size_t>(copy.bytes)});
+}
+
+void check_source_bytes(const AsyncCopy& copy, std::source_location where) {
+  if (copy.source_bytes >= 0 && copy.source_bytes <= copy.bytes) return;
+  report_failure("cp.async of " + std::to_string(copy.bytes) + " bytes is told to read " +
+                     std::to_string(copy.source_bytes) + " of them",
+                 where);
+  abandon_thread();
+}
+
+}  // namespace
+
+bool is_async_copy(const void* target, const void* source, std::size_t bytes) {
+  const Context& stack = current_thread->fiber->context;
+  const auto depth =
+      reinterpret_cast<std::uintptr_t>(source) - reinterpret_cast<std::uintptr_t>(stack.stack_bottom);
+  return in_shared_memory(target, bytes) && !in_shared_memory(source, bytes) && depth >= stack.stack_bytes;
+}
+
+void issue_async_copy(const AsyncCopy& copy, std::source_location where) {
+  check_source_bytes(copy, where);
+  note(copy, nullptr, __builtin_return_address(0), __builtin_frame_address(0), where);
+  add_to_group(copy);
+}
+
+void issue_async_copy(const AsyncCopy& copy, std::uint64_t* mbarrier, std::source_location where) {
+  const void* pc = __builtin_return_address(0);
+  const void* frame = __builtin_frame_address(0);
+  if (mbarrier == nullptr) {
+    note(copy, nullptr, pc, frame, where);
+    return add_to_group(copy);
+  }
+  const auto bytes = static_cast<std::uint32_t>(copy.bytes);
+  mbarrier_arrive(mbarrier, 0, bytes, where);
+  note(copy, mbarrier, pc, frame, where);
+  issue_copy({[copy, bytes, mbarrier] {
+                move_bytes(copy.target, copy.source, bytes);
+                return mbarrier_complete_tx(mbarrier, bytes);
+              },
+              kName, where, true});
 }
 
 void commit_async_copies() {

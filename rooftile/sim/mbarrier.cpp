@@ -32,8 +32,8 @@ std::uint64_t pack(const State& state) {
 constexpr const char* kNotInitialised =
     "the memory holds no initialised mbarrier (mbarrier_init, then a barrier of all who use it)";
 
-// Expects, lands and arrives; returns what is wrong, or nothing.
-std::string advance(State& state, std::uint32_t count, std::int64_t bytes) {
+// Expects, lands, arrives and leaves; returns what is wrong, or nothing.
+std::string advance(State& state, std::uint32_t count, std::uint32_t leave, std::int64_t bytes) {
   if (!state.valid) return kNotInitialised;
   if (count > state.pending) {
     return std::to_string(count) + " arrivals, while the phase of this mbarrier waits for " +
@@ -44,6 +44,7 @@ std::string advance(State& state, std::uint32_t count, std::int64_t bytes) {
     return "the mbarrier would count " + std::to_string(outstanding) + " bytes: it holds at most 2^20 - 1";
   }
   state.pending -= count;
+  state.arrivals -= leave;
   state.bytes = static_cast<std::int32_t>(outstanding);
   if (state.pending > 0) return {};
   if (state.bytes < 0) {
@@ -58,13 +59,14 @@ std::string advance(State& state, std::uint32_t count, std::int64_t bytes) {
   return {};
 }
 
-std::string change(std::uint64_t* bits, std::uint32_t count, std::int64_t bytes, bool& completed) {
+std::string change(std::uint64_t* bits, std::uint32_t count, std::uint32_t leave, std::int64_t bytes,
+                   bool& completed) {
   if (reinterpret_cast<std::uintptr_t>(bits) % 8 != 0) return "the mbarrier is not aligned to 8 bytes";
   std::uint64_t before = __atomic_load_n(bits, __ATOMIC_ACQUIRE);
   std::uint64_t after = 0;
   do {
     State state = unpack(before);
-    if (std::string wrong = advance(state, count, bytes); !wrong.empty()) return wrong;
+    if (std::string wrong = advance(state, count, leave, bytes); !wrong.empty()) return wrong;
     after = pack(state);
   } while (!__atomic_compare_exchange_n(bits, &before, after, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
   completed = unpack(before).phase != unpack(after).phase;
@@ -72,13 +74,23 @@ std::string change(std::uint64_t* bits, std::uint32_t count, std::int64_t bytes,
   return {};
 }
 
-std::string update(std::uint64_t* bits, std::uint32_t count, std::int64_t bytes) {
+std::string update(std::uint64_t* bits, std::uint32_t count, std::uint32_t leave, std::int64_t bytes) {
   BlockWatcher* watcher = block_watcher();
   bool completed = false;
   if (watcher != nullptr) watcher->mbarrier_changes(bits, count > 0);
-  std::string wrong = change(bits, count, bytes, completed);
+  std::string wrong = change(bits, count, leave, bytes, completed);
   if (watcher != nullptr) watcher->mbarrier_changed(bits, completed);
   return wrong;
+}
+
+void arrive(std::uint64_t* bits, std::uint32_t count, std::uint32_t leave, std::uint32_t bytes,
+            std::source_location where) {
+  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_used(bits, where);
+  std::string wrong = update(bits, count, leave, bytes);
+  if (wrong.empty()) return;
+  report_failure("an mbarrier's arrive or expect_tx: " + wrong, where);
+  std::string().swap(wrong);  // nothing on an abandoned stack is destroyed
+  abandon_thread();
 }
 
 bool has_completed(const std::uint64_t* bits, std::uint32_t parity, std::source_location where) {
@@ -122,16 +134,22 @@ void mbarrier_inval(std::uint64_t* bits, std::source_location where) {
 
 void mbarrier_arrive(std::uint64_t* bits, std::uint32_t count, std::uint32_t bytes,
                      std::source_location where) {
-  if (BlockWatcher* watcher = block_watcher(); watcher != nullptr) watcher->mbarrier_used(bits, where);
-  std::string wrong = update(bits, count, bytes);
-  if (wrong.empty()) return;
-  report_failure("an mbarrier's arrive or expect_tx: " + wrong, where);
-  std::string().swap(wrong);  // nothing on an abandoned stack is destroyed
-  abandon_thread();
+  arrive(bits, count, 0, bytes, where);
+}
+
+void mbarrier_arrive_drop(std::uint64_t* bits, std::source_location where) { arrive(bits, 1, 1, 0, where); }
+
+std::uint32_t mbarrier_parity(const std::uint64_t* bits, std::source_location where) {
+  const State state = unpack(__atomic_load_n(bits, __ATOMIC_ACQUIRE));
+  if (!state.valid) {
+    report_failure(std::string("an mbarrier's arrive: ") + kNotInitialised, where);
+    abandon_thread();
+  }
+  return state.phase;
 }
 
 std::string mbarrier_complete_tx(std::uint64_t* bits, std::uint32_t bytes) {
-  return update(bits, 0, -std::int64_t{bytes});
+  return update(bits, 0, 0, -std::int64_t{bytes});
 }
 
 bool mbarrier_try_wait(const std::uint64_t* bits, std::uint32_t parity, std::source_location where) {

@@ -24,6 +24,11 @@ void mbarrier_inval(std::uint64_t* bits, std::source_location where);
 void mbarrier_arrive(std::uint64_t* bits, std::uint32_t count, std::uint32_t bytes,
                      std::source_location where);
 
+// The parity of the phase under way.
+[[nodiscard]] std::uint32_t mbarrier_parity(const std::uint64_t* bits, std::source_location where);
+// Arrives, and is not waited for from the next phase on.
+void mbarrier_arrive_drop(std::uint64_t* bits, std::source_location where);
+
 // So many bytes have landed. For asynchronous operations, which
 // run outside a thread: returns what is wrong, or nothing.
 [[nodiscard]] std::string mbarrier_complete_tx(std::uint64_t* bits, std::uint32_t bytes);

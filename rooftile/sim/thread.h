@@ -128,6 +128,18 @@ ROOFTILE_SIM_UNWATCHED inline void note_progress() {
 void atomic_begins(const void* address, unsigned bytes, const void* pc);
 void atomic_ends(const void* address, const void* pc);
 
+// The same for atomics with a memory order (__ATOMIC_ACQUIRE ...), which may load or store alone.
+enum class AtomicKind : std::uint8_t { load, store, update };
+struct AtomicAccess {
+  const void* address;
+  unsigned bytes;
+  AtomicKind kind;
+  int order;
+  const void* pc;
+};
+void atomic_begins(const AtomicAccess& access);
+void atomic_ends(const AtomicAccess& access);
+
 // Ends the launch with a Status that names block and thread: first the report, "<what>" or "<what> at
 // kernel.cu:41", then the thread is left where it stands. Two calls, because nothing on an abandoned stack is
 // ever destroyed: text has to be gone before.

@@ -74,17 +74,28 @@ std::uint64_t instrumentation_calls() { return g_unwatched_calls.load(); }
 
 namespace detail {
 
-void atomic_begins(const void* address, unsigned bytes, const void* pc) {
+void atomic_begins(const AtomicAccess& access) {
   checked::Checker* checker = checked::running_checker();
   if (checker == nullptr) return;
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  checker->access({place, bytes, checked::AccessKind::atomic, true, pc, __builtin_frame_address(0), false});
-  checker->before_atomic(place, checked::Checker::Order::relaxed, true, pc);
+  const auto place = reinterpret_cast<std::uintptr_t>(access.address);
+  const checked::AccessKind kind = access.kind == AtomicKind::load    ? checked::AccessKind::load
+                                   : access.kind == AtomicKind::store ? checked::AccessKind::store
+                                                                      : checked::AccessKind::atomic;
+  checker->access({place, access.bytes, kind, true, access.pc, __builtin_frame_address(0)});
+  checker->before_atomic(place, checked::order_of(access.order), access.kind != AtomicKind::load, access.pc);
+}
+void atomic_ends(const AtomicAccess& access) {
+  checked::Checker* checker = checked::running_checker();
+  if (checker == nullptr || access.kind == AtomicKind::store) return;
+  checker->after_atomic(reinterpret_cast<std::uintptr_t>(access.address), checked::order_of(access.order),
+                        access.pc);
+}
+
+void atomic_begins(const void* address, unsigned bytes, const void* pc) {
+  atomic_begins({address, bytes, AtomicKind::update, __ATOMIC_RELAXED, pc});
 }
 void atomic_ends(const void* address, const void* pc) {
-  checked::Checker* checker = checked::running_checker();
-  if (checker == nullptr) return;
-  checker->after_atomic(reinterpret_cast<std::uintptr_t>(address), checked::Checker::Order::relaxed, pc);
+  atomic_ends({address, 0, AtomicKind::update, __ATOMIC_RELAXED, pc});
 }
 
 }  // namespace detail
