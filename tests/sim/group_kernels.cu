@@ -143,6 +143,12 @@ __global__ void cluster_group_kernel(ClusterFacts* g_out) {
   facts.blocks = cluster.num_blocks();
   facts.rank = cluster.thread_rank();
   facts.threads = cluster.num_threads();
+  facts.block_index = cluster.block_index().x;
+  facts.thread_index = cluster.thread_index().x;
+  facts.block_extent = cluster.dim_blocks().x;
+  facts.thread_extent = cluster.dim_threads().x;
+  facts.block_of_grid = cg::this_grid().block_index().x;
+  facts.blocks_of_grid = cg::this_grid().dim_blocks().x;
   cluster.barrier_wait(static_cast<decltype(token)&&>(token));
   facts.neighbour =
       *cluster.map_shared_rank(&s_value, static_cast<int>((facts.block_rank + 1) % facts.blocks));

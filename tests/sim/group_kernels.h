@@ -51,6 +51,8 @@ Status run_thread_groups(StreamRef stream, unsigned threads, unsigned tile, Thre
 
 struct ClusterFacts {
   unsigned block_rank, blocks, rank, threads, neighbour;
+  unsigned block_index, thread_index, block_extent, thread_extent;  // along x
+  unsigned block_of_grid, blocks_of_grid;
 };
 Status run_cluster_group(StreamRef stream, unsigned clusters, unsigned blocks, unsigned threads,
                          ClusterFacts* g_out);

@@ -212,6 +212,12 @@ TEST_P(Groups, Clusters) {
       EXPECT_EQ(out[i].blocks, blocks);
       EXPECT_EQ(out[i].rank, rank * kThreads + i % kThreads);
       EXPECT_EQ(out[i].threads, blocks * kThreads);
+      EXPECT_EQ(out[i].block_index, rank);
+      EXPECT_EQ(out[i].thread_index, rank * kThreads + i % kThreads);
+      EXPECT_EQ(out[i].block_extent, blocks);
+      EXPECT_EQ(out[i].thread_extent, blocks * kThreads);
+      EXPECT_EQ(out[i].block_of_grid, block);
+      EXPECT_EQ(out[i].blocks_of_grid, 2 * blocks);
       EXPECT_EQ(out[i].neighbour, 1000 + cluster * blocks + (rank + 1) % blocks);
     }
   }

@@ -8,6 +8,7 @@ namespace rooftile::ROOFTILE_TARGET::sim_tests {
 // A block of 64 hands g_in[i] to its thread 63 - i, once or (drop) without the second warp.
 enum class BarrierKind {
   arrive_and_wait,
+  constructed,
   tokens,
   drop,     // warp 1 leaves after the first of three phases
   copies,   // memcpy_async by each thread
@@ -27,7 +28,8 @@ Status run_patience(StreamRef stream, Patience* g_out);
 Status run_device_barrier(StreamRef stream, unsigned blocks, std::uint64_t* g_barrier, int* g_values,
                           int* g_sums);
 
-// Sums of `tiles` tiles of 64 through a ring of three stages, thread t its element of each.
+// Sums of `tiles` tiles of 64 through a ring of three stages, thread t its element of each; behind them, of a
+// block's, how many threads were told that all had quit.
 enum class PipelineKind {
   of_threads,
   of_threads_prior,
@@ -44,8 +46,8 @@ Status run_zero_fill(StreamRef stream, const int* g_in, int* g_out);
 
 // One thread: the value behind each operation on 12, and what the operations returned.
 struct AtomicFacts {
-  int after[12];
-  int returned[12];
+  int after[17];
+  int returned[17];
   int replaced, not_replaced, found;
   float float_sum;
   double double_max;

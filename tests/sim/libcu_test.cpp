@@ -24,8 +24,8 @@ struct alignas(16) Input {
 TEST_P(Library, BarriersHandOver) {
   const Input in;
   for (const BarrierKind kind :
-       {BarrierKind::arrive_and_wait, BarrierKind::tokens, BarrierKind::drop, BarrierKind::copies,
-        BarrierKind::group, BarrierKind::of_bulk, BarrierKind::updates}) {
+       {BarrierKind::arrive_and_wait, BarrierKind::constructed, BarrierKind::tokens, BarrierKind::drop,
+        BarrierKind::copies, BarrierKind::group, BarrierKind::of_bulk, BarrierKind::updates}) {
     std::vector<int> out(kBlock, -1);
     ASSERT_TRUE(is_ok(run_barrier(kStream, kind, in.values, out.data())));
     // Of the drop, warp 0 copies both halves.
@@ -59,13 +59,15 @@ TEST_P(Library, PipelinesBringEveryTile) {
         PipelineKind::of_block_by_group, PipelineKind::first_warp_produces, PipelineKind::by_roles,
         PipelineKind::primitives}) {
     for (const int tiles : {1, 2, 3, 4, 11, 16}) {
-      std::vector<int> out(kBlock, -1);
+      std::vector<int> out(kBlock + 1, 0);
       ASSERT_TRUE(is_ok(run_pipeline(kStream, kind, tiles, in.values, out.data())));
       for (int t = 0; t < kBlock; ++t) {
         int sum = 0;
         for (int tile = 0; tile < tiles; ++tile) sum += in.values[tile * kBlock + t];
         ASSERT_EQ(out[static_cast<std::size_t>(t)], sum) << static_cast<int>(kind) << " of " << tiles;
       }
+      const bool of_block = kind == PipelineKind::of_block || kind == PipelineKind::of_block_by_group;
+      EXPECT_EQ(out[kBlock], of_block ? 1 : 0);
     }
   }
 }
@@ -80,10 +82,10 @@ TEST_P(Library, WhatIsNotReadIsZero) {
 TEST_P(Library, AtomicOperations) {
   AtomicFacts facts{};
   ASSERT_TRUE(is_ok(run_atomic_operations(kStream, &facts)));
-  //                      +3 -5  &6 |3  ^5 min max =9 ++  -- +=  -=
-  const int after[12] = {15, 7, 4, 15, 9, 7, 40, 9, 13, 11, 22, -8};
-  const int returned[12] = {12, 12, 12, 12, 12, 12, 12, 12, 13, 12, 22, -8};
-  for (int i = 0; i < 12; ++i) {
+  // The fetches, then ++ -- += -= &= |= ^= = and the conversion.
+  const int after[17] = {15, 7, 4, 15, 9, 7, 40, 9, 13, 11, 22, -8, 4, 15, 9, 7, 12};
+  const int returned[17] = {12, 12, 12, 12, 12, 12, 12, 12, 13, 12, 22, -8, 4, 15, 9, 7, 12};
+  for (int i = 0; i < 17; ++i) {
     EXPECT_EQ(facts.after[i], after[i]) << i;
     EXPECT_EQ(facts.returned[i], returned[i]) << i;
   }
