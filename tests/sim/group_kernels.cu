@@ -1,6 +1,5 @@
 #include "rooftile/device/target.h"
 
-#pragma nv_diag_suppress 114  // CUDA's header declares thread_group::num_threads and never defines it
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -115,10 +114,10 @@ __global__ void thread_groups_kernel(unsigned tile_size, ThreadGroupFacts* g_out
   const cg::thread_group tile = cg::tiled_partition(whole, tile_size);
   const unsigned t = threadIdx.x;
   ThreadGroupFacts facts;
-  facts.block_size = cg::group_size(whole);
-  facts.block_rank = cg::thread_rank(whole);
-  facts.tile_size = tile.size();
-  facts.tile_rank = tile.thread_rank();
+  facts.block_size = cg::group_size(block);
+  facts.block_rank = static_cast<unsigned>(cg::thread_rank(whole));
+  facts.tile_size = static_cast<unsigned>(tile.size());
+  facts.tile_rank = static_cast<unsigned>(tile.thread_rank());
   s_values[t] = t;
   cg::sync(tile);
   facts.tile_sum = 0;
@@ -207,7 +206,8 @@ __global__ void group_copy_kernel(GroupCopyKind kind, unsigned bytes, unsigned o
       cg::wait(block);
       break;
   }
-  for (unsigned i = t; i < bytes; i += 64) g_out[i] = s_target[i];
+  // And the byte behind.
+  for (unsigned i = t; i <= bytes; i += 64) g_out[i] = s_target[i];
 }
 
 __global__ void group_misuse_kernel(GroupMisuse misuse) {

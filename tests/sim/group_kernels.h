@@ -58,7 +58,7 @@ Status run_cluster_group(StreamRef stream, unsigned clusters, unsigned blocks, u
                          ClusterFacts* g_out);
 
 // A block of 64 copies `bytes` bytes from g_in to shared memory, both `offset` bytes into their buffers, waits
-// and writes them to g_out; `seen_early` is the first byte before the wait.
+// and writes them, and one byte behind, to g_out; `seen_early` is the first byte before the wait.
 enum class GroupCopyKind { block, tile, labels, elements, two_of_which_one_waited };
 Status run_group_copy(StreamRef stream, GroupCopyKind kind, unsigned bytes, unsigned offset,
                       const unsigned char* g_in, unsigned char* g_out, unsigned char* g_seen_early);

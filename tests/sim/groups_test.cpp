@@ -235,7 +235,8 @@ TEST_P(Groups, CopiesArriveAtTheWaitAndNotBefore) {
         ASSERT_TRUE(is_ok(run_group_copy(kStream, kind, bytes, offset, in, out.data(), early.data())));
         EXPECT_TRUE(std::equal(in + offset, in + offset + bytes, out.begin()))
             << static_cast<int>(kind) << " of " << bytes << " at " << offset;
-        EXPECT_EQ(out[bytes], 0xcc);
+        EXPECT_EQ(out[bytes], 0xee);
+        EXPECT_EQ(out[bytes + 1], 0xcc);
         const std::size_t copies_it = kind == GroupCopyKind::labels ? 1 : 0;
         EXPECT_EQ(early[copies_it], 0xee) << static_cast<int>(kind) << " of " << bytes << " at " << offset;
       }
@@ -254,7 +255,8 @@ TEST_P(Groups, NarrowCopiesAreDoneAtOnce) {
       ASSERT_TRUE(
           is_ok(run_group_copy(kStream, GroupCopyKind::block, bytes, offset, in, out.data(), early.data())));
       EXPECT_TRUE(std::equal(in + offset, in + offset + bytes, out.begin())) << bytes << " at " << offset;
-      EXPECT_EQ(out[bytes], 0xcc);
+      EXPECT_EQ(out[bytes], 0xee);
+      EXPECT_EQ(out[bytes + 1], 0xcc);
       EXPECT_EQ(early[0], in[offset]);  // thread 0 has copied the first
     }
   }
