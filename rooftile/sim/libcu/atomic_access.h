@@ -8,8 +8,8 @@
 #include <source_location>
 #include <type_traits>
 
+#include "rooftile/sim/alignment.h"
 #include "rooftile/sim/thread.h"
-#include "rooftile/sim/vector_types.h"
 
 namespace rooftile::simt::detail {
 
@@ -37,9 +37,7 @@ ROOFTILE_SIM_UNWATCHED __attribute__((always_inline)) inline auto ordered_access
     const T* address, const OrderedAtomic& atomic, [[maybe_unused]] AtomicKind kind,
     [[maybe_unused]] const void* pc, Body&& body) {
   may_poll(atomic.name, atomic.where);
-  if ((reinterpret_cast<std::uintptr_t>(address) & (sizeof(T) - 1)) != 0) {
-    misaligned_access(address, address, sizeof(T));
-  }
+  check_aligned(atomic.name, address, sizeof(T), atomic.where);
 #if defined(ROOFTILE_SIM_CHECKED)
   const AtomicAccess access{address, sizeof(T), kind, static_cast<int>(atomic.order), pc};
   atomic_begins(access);
