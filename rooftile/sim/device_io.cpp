@@ -19,7 +19,7 @@ int printf(const char* format, ...) {
   if (length > 0) {
     std::string text(static_cast<std::size_t>(length) + 1, '\0');
     std::vsnprintf(text.data(), text.size(), format, again);
-    std::fwrite(text.data(), 1, static_cast<std::size_t>(length), stdout);  // one call: stdio locks per call
+    std::fwrite(text.data(), 1, static_cast<std::size_t>(length), stderr);  // one call: stdio locks per call
   }
   va_end(again);
   return length;

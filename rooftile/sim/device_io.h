@@ -8,7 +8,7 @@
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 namespace rooftile::simt {
 
-// Writes to stdout, each call whole. Returns the number of characters.
+// Writes to stderr, each call whole: stdout is the program's own output. Returns the number of characters.
 int printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // What the standard assert calls where it is found by unqualified lookup from a kernel: the assertion ends

@@ -242,16 +242,16 @@ TEST(Launch, VectorsMustBeAligned) {
 #endif
 }
 
-TEST(Printf, WritesWholeLinesToStdout) {
+TEST(Printf, WritesWholeLinesToStderr) {
   use({"", LaneOrder::forward, 0, 4});
-  std::fflush(stdout);
+  std::fflush(stderr);
   std::FILE* file = std::tmpfile();
   ASSERT_NE(file, nullptr);
-  const int kept = dup(STDOUT_FILENO);
-  ASSERT_GE(dup2(fileno(file), STDOUT_FILENO), 0);
+  const int kept = dup(STDERR_FILENO);
+  ASSERT_GE(dup2(fileno(file), STDERR_FILENO), 0);
   const Status status = run_printf(kStream, 50, 64);
-  std::fflush(stdout);
-  ASSERT_GE(dup2(kept, STDOUT_FILENO), 0);
+  std::fflush(stderr);
+  ASSERT_GE(dup2(kept, STDERR_FILENO), 0);
   close(kept);
   EXPECT_TRUE(is_ok(status));
   std::rewind(file);
