@@ -2,6 +2,10 @@
 //
 // Vectors of two and four elements are copied whole, by one access of their
 // size, as the GPU does: a plain struct would be split into its members.
+//
+// They stand in unions and are left uninitialised by a plain definition, as CUDA's are; `{1}` sets the first
+// member and makes the others 0. They are no aggregates: designated initialisers do not compile, and a union
+// that holds one cannot be copied whole.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +45,16 @@ __attribute__((always_inline)) inline void copy_whole(void* destination, const v
   }
 }
 
+// The first value in braces that has fewer than the vector has members. A type of its own: with a plain T, a
+// number would convert to a vector wherever one is asked for.
+template <class T>
+struct FirstMember {
+  T value;
+  template <class U>
+  requires std::is_convertible_v<U, T>
+  constexpr FirstMember(U first) : value(static_cast<T>(first)) {}  // NOLINT(google-explicit-constructor)
+};
+
 template <class T>
 struct Vector1 {
   T x;
@@ -49,8 +63,10 @@ struct Vector1 {
 template <class T>
 struct alignas(2 * sizeof(T)) Vector2 {
   T x, y;
-  constexpr Vector2() : x(), y() {}
+  Vector2() = default;
   constexpr Vector2(T x_value, T y_value) : x(x_value), y(y_value) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): for braces
+  constexpr Vector2(FirstMember<T> x_value) : x(x_value.value), y() {}
   constexpr Vector2(const Vector2& other) : x(), y() { *this = other; }
   constexpr Vector2& operator=(const Vector2& other) {
     if (std::is_constant_evaluated()) {
@@ -71,9 +87,12 @@ struct Vector3 {
 template <class T>
 struct alignas(sizeof(T) > 4 ? 16 : 4 * sizeof(T)) Vector4 {
   T x, y, z, w;
-  constexpr Vector4() : x(), y(), z(), w() {}
+  Vector4() = default;
   constexpr Vector4(T x_value, T y_value, T z_value, T w_value)
       : x(x_value), y(y_value), z(z_value), w(w_value) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): for braces
+  constexpr Vector4(FirstMember<T> x_value, T y_value = T(), T z_value = T())
+      : x(x_value.value), y(y_value), z(z_value), w() {}
   constexpr Vector4(const Vector4& other) : x(), y(), z(), w() { *this = other; }
   constexpr Vector4& operator=(const Vector4& other) {
     if (std::is_constant_evaluated()) {
