@@ -33,11 +33,6 @@ inline unsigned long long __brevll(unsigned long long a) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(a))) << 32 |
          __brev(static_cast<unsigned>(a >> 32));
 }
-// The larger of each 16-bit half.
-inline unsigned __vmaxu2(unsigned a, unsigned b) {
-  const unsigned upper = (a >> 16 > b >> 16 ? a : b) & 0xffff0000u;
-  return upper | ((a & 0xffffu) > (b & 0xffffu) ? a & 0xffffu : b & 0xffffu);
-}
 // Byte i of the result is the byte of y:x that nibble i of the selector names; bit 3 of a nibble replicates
 // the sign.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
@@ -62,44 +57,6 @@ inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
 }
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return shift >= 32 ? high : __funnelshift_r(low, high, shift);
-}
-
-// Integer products.
-inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(std::uint64_t{a} * b >> 32); }
-inline int __mulhi(int a, int b) { return static_cast<int>(std::int64_t{a} * b >> 32); }
-inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<unsigned long long>(static_cast<Wide>(a) * b >> 64);
-}
-inline long long __mul64hi(long long a, long long b) {
-  __extension__ using Wide = __int128;
-  return static_cast<long long>(static_cast<Wide>(a) * b >> 64);
-}
-// The low 32 bits of the product of the operands' low 24.
-inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
-inline int __mul24(int a, int b) {
-  const auto extend = [](int v) {
-    return static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(v) << 8) >> 8);
-  };
-  return static_cast<int>(extend(a) * extend(b));
-}
-inline unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a > b ? a - b : b - a) + c; }
-inline unsigned __sad(int a, int b, unsigned c) {
-  const std::int64_t difference = std::int64_t{a} - b;
-  return static_cast<unsigned>(difference < 0 ? -difference : difference) + c;
-}
-// Four 8-bit products, added to c.
-inline int __dp4a(int a, int b, int c) {
-  auto sum = static_cast<unsigned>(c);
-  for (int i = 0; i < 4; ++i) {
-    sum += static_cast<unsigned>(static_cast<std::int8_t>(a >> (8 * i)) *
-                                 static_cast<std::int8_t>(b >> (8 * i)));
-  }
-  return static_cast<int>(sum);
-}
-inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
-  for (int i = 0; i < 4; ++i) c += (a >> (8 * i) & 0xffu) * (b >> (8 * i) & 0xffu);
-  return c;
 }
 
 // Bit casts.
@@ -143,15 +100,6 @@ ROOFTILE_SIM_TO_INTEGER(double, double, unsigned, uint)
 ROOFTILE_SIM_TO_INTEGER(double, double, long long, ll)
 ROOFTILE_SIM_TO_INTEGER(double, double, unsigned long long, ull)
 #undef ROOFTILE_SIM_TO_INTEGER
-inline float __int2float_rn(int a) { return static_cast<float>(a); }
-inline float __uint2float_rn(unsigned a) { return static_cast<float>(a); }
-inline float __ll2float_rn(long long a) { return static_cast<float>(a); }
-inline float __ull2float_rn(unsigned long long a) { return static_cast<float>(a); }
-inline double __int2double_rn(int a) { return a; }
-inline double __uint2double_rn(unsigned a) { return a; }
-inline double __ll2double_rn(long long a) { return static_cast<double>(a); }
-inline double __ull2double_rn(unsigned long long a) { return static_cast<double>(a); }
-inline float __double2float_rn(double a) { return static_cast<float>(a); }
 
 // Cache hints: plain accesses.
 #define ROOFTILE_SIM_LOAD(name) \

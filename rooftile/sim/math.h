@@ -34,22 +34,6 @@ inline double normcdf(double a) { return 0.5 * std::erfc(-a * M_SQRT1_2); }
 inline float exp10f(float a) { return static_cast<float>(std::pow(10.0, double{a})); }
 inline float __saturatef(float a) { return a >= 0 ? (a <= 1 ? a : 1.0f) : 0.0f; }  // NaN becomes 0
 
-// Rounded to nearest and never contracted.
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fsub_rn(float a, float b) { return a - b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fdiv_rn(float a, float b) { return a / b; }
-inline float __frcp_rn(float a) { return 1.0f / a; }
-inline float __fsqrt_rn(float a) { return std::sqrt(a); }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __ddiv_rn(double a, double b) { return a / b; }
-inline double __drcp_rn(double a) { return 1.0 / a; }
-inline double __dsqrt_rn(double a) { return std::sqrt(a); }
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
-
 // CUDA's min and max take mixed arithmetic types; of floats, NaN loses against a number.
 template <class A, class B>
 requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>) constexpr std::common_type_t<A, B> min(A a, B b) {
