@@ -10,6 +10,8 @@ using __nv_bfloat16 = detail::Real16<BFloat16>;
 using nv_bfloat16 = __nv_bfloat16;
 using __nv_bfloat162 = detail::Real16x2<BFloat16>;
 using nv_bfloat162 = __nv_bfloat162;
+using __nv_bfloat16_raw = detail::Raw16<BFloat16>;
+using __nv_bfloat162_raw = detail::Raw16x2<BFloat16>;
 
 inline __nv_bfloat16 __float2bfloat16(float a) { return {a}; }
 inline __nv_bfloat16 __float2bfloat16_rn(float a) { return {a}; }

@@ -10,6 +10,8 @@ using __half = detail::Real16<Float16>;
 using half = __half;
 using __half2 = detail::Real16x2<Float16>;
 using half2 = __half2;
+using __half_raw = detail::Raw16<Float16>;
+using __half2_raw = detail::Raw16x2<Float16>;
 
 inline __half __float2half(float a) { return {a}; }
 inline __half __float2half_rn(float a) { return {a}; }

@@ -26,6 +26,16 @@ Storage storage_from(double value) {
   }
 }
 
+// CUDA's __half_raw and __nv_bfloat16_raw: the bits alone.
+template <class Storage>
+struct Raw16 {
+  unsigned short x;
+};
+template <class Storage>
+struct alignas(4) Raw16x2 {
+  unsigned short x, y;
+};
+
 template <class Storage>
 struct Real16 {
   std::uint16_t bits;
@@ -37,7 +47,9 @@ struct Real16 {
   template <class Integer>
   requires std::is_integral_v<Integer> Real16(Integer value)
       : bits(storage_from<Storage>(static_cast<double>(value)).bits) {}
+  Real16(Raw16<Storage> raw) : bits(raw.x) {}
 
+  operator Raw16<Storage>() const { return {bits}; }
   operator float() const { return to_float(Storage{bits}); }
   // NOLINTEND(google-explicit-constructor)
 
@@ -71,6 +83,10 @@ struct alignas(4) Real16x2 {
   Real16<Storage> x, y;
   Real16x2() = default;
   Real16x2(Real16<Storage> low, Real16<Storage> high) : x(low), y(high) {}
+  // NOLINTBEGIN(google-explicit-constructor): implicit, as CUDA's are
+  Real16x2(Raw16x2<Storage> raw) : x(Raw16<Storage>{raw.x}), y(Raw16<Storage>{raw.y}) {}
+  operator Raw16x2<Storage>() const { return {x.bits, y.bits}; }
+  // NOLINTEND(google-explicit-constructor)
 
   friend Real16x2 operator+(Real16x2 a, Real16x2 b) { return {a.x + b.x, a.y + b.y}; }
   friend Real16x2 operator-(Real16x2 a, Real16x2 b) { return {a.x - b.x, a.y - b.y}; }
