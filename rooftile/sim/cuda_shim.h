@@ -1,7 +1,7 @@
 // The CUDA names that kernel sources use, for a host compiler. Names live in rooftile::simt, so that other
 // parts of the program may include CUDA's own headers; qualifiers and built-in variables are macros.
 //
-// Not modelled: textures and surfaces, inline PTX (wrappers of device/ have a host body), dynamic
+// Not modelled: mipmaps, 3-D and layered textures, inline PTX (wrappers of device/ have a host body), dynamic
 // parallelism, streams (a launch returns when it has finished). Dynamic shared memory is poisoned before each
 // block; static shared memory keeps what the OS thread's last block left in it. One block of an OS thread
 // runs at a time, so a __shared__ variable is a static thread_local one.
@@ -28,6 +28,7 @@
 #include "rooftile/sim/rounding.h"
 #include "rooftile/sim/simd_intrinsics.h"
 #include "rooftile/sim/special_functions.h"
+#include "rooftile/sim/texture_functions.h"
 #include "rooftile/sim/thread.h"
 #include "rooftile/sim/vector_types.h"
 
