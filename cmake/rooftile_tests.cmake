@@ -131,12 +131,13 @@ if(ROOFTILE_WITH_CUDA)
   rooftile_add_cuda_objects(rooftile_sim_test_kernels_cuda 90a-real ${kernels})
 endif()
 
-# Kernels whose metrics are known by hand, kernels with a planted bug each, and those that prove device/sm80 and
-# device/sm90a.
+# Kernels whose metrics are known by hand, kernels with a planted bug each, those that prove device/sm80 and
+# device/sm90a, and those of the plain build whose accesses are judged here.
 file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/checked/*.cpp)
 file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/checked/*.cu ${tests_dir}/checked/corpus/*.cu)
 rooftile_add_checked_object(rooftile_checked_test_kernels ${kernels} ${tests_dir}/device/sm90a_bulk.cu
-  ${tests_dir}/device/sm90a_cluster.cu ${tests_dir}/device/sm90a_tma.cu ${tests_dir}/device/blocks/cp_async_kernels.cu)
+  ${tests_dir}/device/sm90a_cluster.cu ${tests_dir}/device/sm90a_tma.cu ${tests_dir}/device/blocks/cp_async_kernels.cu
+  ${tests_dir}/sim/storage_kernels.cu ${tests_dir}/sim/texture_kernels.cu)
 if(TARGET rooftile_checked_test_kernels)
   rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_sim_checked rooftile)
   rooftile_link_checked(rooftile_checked_tests rooftile_checked_test_kernels)

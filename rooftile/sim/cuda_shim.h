@@ -24,6 +24,7 @@
 #include "rooftile/sim/integer_intrinsics.h"
 #include "rooftile/sim/intrinsics.h"
 #include "rooftile/sim/math.h"
+#include "rooftile/sim/memory_functions.h"
 #include "rooftile/sim/real16_conversions.h"
 #include "rooftile/sim/rounding.h"
 #include "rooftile/sim/simd_intrinsics.h"
