@@ -50,11 +50,16 @@ endfunction()
 
 # What both targets of the simulated SM have in common.
 function(rooftile_configure_simulated target)
+  # A thread has 512 KiB of local memory. AddressSanitizer puts more beside each array.
+  set(limits -fstack-clash-protection)
+  if(NOT ROOFTILE_SANITIZE)
+    list(APPEND limits -Werror=frame-larger-than=524288)
+  endif()
   # A kernel's assertions are what the simulator is for: on in every build type. No `extern __shared__` array has a
   # constructor that some other file would run. A vector that is set member by member is copied whole, unset members
   # too: what CUDA does, and what g++ takes for a mistake.
   target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -Wno-maybe-uninitialized -Wno-class-memaccess -UNDEBUG
-                         -fno-extern-tls-init)
+                         -fno-extern-tls-init ${limits})
   if(NOT ROOFTILE_SANITIZE)  # which finds misaligned accesses by itself
     target_compile_options(${target} PRIVATE -fsanitize=alignment)
   endif()

@@ -25,7 +25,7 @@ constinit thread_local BlockRunner* current_runner = nullptr;
 
 namespace {
 
-constexpr int kSharedPoison = 0xff;             // a NaN in every float format, -1 as an integer
+constexpr int kSharedPoison = 0xff;  // a NaN in every float format, -1 as an integer
 
 }  // namespace
 
@@ -111,6 +111,7 @@ void BlockRunner::start_block(std::uint64_t block) {
     threads_[i].polls = 0;
     threads_[i].fiber = nullptr;
     threads_[i].waits_on = nullptr;
+    threads_[i].waits_pc = nullptr;
     threads_[i].cluster_arrived = false;
   }
   if (cluster_ == &alone_) alone_.start();
@@ -305,7 +306,9 @@ std::string BlockRunner::describe_waiting() const {
     const bool at_barrier = (warp.at_barrier & bit) != 0;
     std::string place = at_barrier ? "__syncthreads" : waiting.waits_at;
     if (waiting.waits_on != nullptr) place += " (" + describe_mbarrier(waiting.waits_on) + ")";
-    ++counts[{std::move(place), describe(at_barrier ? barrier_where_ : waiting.where)}];
+    const bool has_line = waiting.waits_pc == nullptr || watcher_ == nullptr || at_barrier;
+    ++counts[{std::move(place), has_line ? describe(at_barrier ? barrier_where_ : waiting.where)
+                                         : watcher_->describe_code(waiting.waits_pc)}];
   }
   std::string text;
   std::size_t shown = 0;

@@ -95,7 +95,8 @@ void BlockRunner::join(ClusterRun& cluster, unsigned rank) {
 }
 
 void BlockRunner::run_clusters(GridRun& grid) {
-  cluster_->enter(block_.cluster_rank, {static_cast<std::byte*>(block_.dynamic_shared), block_.dynamic_shared_bytes});
+  cluster_->enter(block_.cluster_rank,
+                  {static_cast<std::byte*>(block_.dynamic_shared), block_.dynamic_shared_bytes});
   const dim3 extent = cluster_->extent;
   const dim3 clusters(grid.shape.grid.x / extent.x, grid.shape.grid.y / extent.y,
                       grid.shape.grid.z / extent.z);

@@ -10,8 +10,9 @@
 namespace rooftile::simt::detail {
 namespace {
 
-// A kernel's local arrays and calls live here; AddressSanitizer's redzones need more.
-constexpr std::size_t kStackBytes = std::size_t{ROOFTILE_SIM_ASAN ? 256 : 64} * 1024;
+// A kernel's local arrays, which CUDA limits to 512 KiB (and so do the simulated kernels' compiler options), and
+// calls; AddressSanitizer's redzones need more. Pages that nobody touches are none.
+constexpr std::size_t kStackBytes = std::size_t{ROOFTILE_SIM_ASAN ? 1152 : 576} * 1024;
 
 std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -34,7 +34,8 @@ void fail_misaligned(const char* what, const void* address, std::size_t bytes, s
 
 // The name that tools/compile_simulated gives to UBSan's handler in kernels. On the host, where nothing is simulated,
 // the access goes on.
-extern "C" void rooftile_misaligned_access(const rooftile::simt::detail::TypeMismatch* data, std::uintptr_t address) {
+extern "C" void rooftile_misaligned_access(const rooftile::simt::detail::TypeMismatch* data,
+                                           std::uintptr_t address) {
   using namespace rooftile::simt::detail;
   if (current_thread == nullptr) return;
   const std::size_t alignment = std::size_t{1} << data->log_alignment;

@@ -36,6 +36,7 @@ struct alignas(64) ThreadRecord {  // a cache line of its own: a switch touches 
   // kept for block barriers, where all wait at one line.
   const char* waits_at = "";
   std::source_location where{};
+  const void* waits_pc = nullptr;           // where it waits, of what knows no source line
   const std::uint64_t* waits_on = nullptr;  // the mbarrier, where it waits at one
   std::uint32_t cluster_phase = 0;          // of the cluster's barrier that it arrived at last
   bool cluster_arrived = false;             // and has not waited for

@@ -85,6 +85,9 @@ class BlockWatcher {
   virtual void cluster_arrived(std::uint32_t phase, bool relaxed) = 0;
   virtual void cluster_passed(std::uint32_t phase, std::source_location where) = 0;
 
+  // "kernel.cu:41" of a place in a kernel's code.
+  [[nodiscard]] virtual std::string describe_code(const void* pc) = 0;
+
   // No lane of the warp can run: the lanes that the watcher held and lets go on now; 0 where it holds none.
   virtual std::uint32_t release_held(unsigned warp) = 0;
   // True: this barrier, fence or wait is passed as if it were not there (the mutation test).

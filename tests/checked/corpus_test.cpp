@@ -17,7 +17,8 @@ using checked::corpus::Kernel;
 std::vector<Kernel> all_kernels() {
   using namespace checked::corpus;
   std::vector<Kernel> kernels;
-  for (const std::span<const Kernel> list : {memory_kernels(), member_kernels(), store_kernels(), warp_kernels()}) {
+  for (const std::span<const Kernel> list :
+       {ending_kernels(), memory_kernels(), member_kernels(), store_kernels(), warp_kernels()}) {
     kernels.insert(kernels.end(), list.begin(), list.end());
   }
   return kernels;
@@ -54,8 +55,9 @@ TEST_P(Corpus, IsJudgedRightly) {
   std::iota(in.begin(), in.end(), 1.0f);
   DeviceVector<float> out(kElements, -1.0f);
   Status status;
-  const Report report = watch({.metrics = std::get<1>(schedule)}, {input("in", in), output("out", out)},
-                              [&, run = kernel.run] { return run(kStream, in.data(), out.data()); }, &status);
+  const Report report = watch(
+      {.metrics = std::get<1>(schedule)}, {input("in", in), output("out", out)},
+      [&, run = kernel.run] { return run(kStream, in.data(), out.data()); }, &status);
   if (kernel.finding == nullptr) {
     EXPECT_TRUE(is_ok(status));
     EXPECT_EQ(describe(report), "");
@@ -71,9 +73,10 @@ TEST_P(Corpus, IsJudgedRightly) {
     bool found = false;
     for (const Finding& finding : report.findings) {
       const bool at_line = lines.contains(to_string(finding.at)) || lines.contains(to_string(finding.other));
-      const bool in_text = finding.at.file.empty() && std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
-                             return finding.what.find(line) != std::string::npos;
-                           });
+      const bool in_text =
+          finding.at.file.empty() && std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
+            return finding.what.find(line) != std::string::npos;
+          });
       found = found || (std::string_view(to_string(finding.kind)) == kernel.finding && (at_line || in_text));
     }
     EXPECT_TRUE(found) << "no report of " << kernel.finding << " at its line among\n" << describe(report);
@@ -94,7 +97,8 @@ std::string corpus_name(const ::testing::TestParamInfo<std::tuple<Kernel, Schedu
   return std::string(std::get<0>(info.param).name) + "_" + name_of(std::get<1>(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(Long, Corpus, ::testing::Combine(::testing::ValuesIn(all_kernels()), all_schedules()),
+INSTANTIATE_TEST_SUITE_P(Long, Corpus,
+                         ::testing::Combine(::testing::ValuesIn(all_kernels()), all_schedules()),
                          corpus_name);
 
 }  // namespace

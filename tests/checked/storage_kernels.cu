@@ -28,7 +28,7 @@ __global__ void memory_kernel(MemoryUse use, const int* g_in, int* g_out) {
       if (t % 32 == 0) memcpy(&g_out[t], s_bytes, 128);  // BUG copy_races
       break;
     case MemoryUse::fill_races:
-      if (t < 2) memset(s_bytes, 0, sizeof(s_bytes));  // BUG fill_races
+      if (t < 2) memset(s_bytes, t, sizeof(s_bytes));  // BUG fill_races
       break;
     case MemoryUse::copy_uninitialised:
       if (t != 9) s_bytes[t] = g_in[t];

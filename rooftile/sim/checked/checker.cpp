@@ -77,6 +77,7 @@ void Checker::unbind() {
 void Checker::block_started(std::uint64_t linear_block) {
   block_ = static_cast<std::uint32_t>(linear_block);
   grid_clocks_.start_block();
+  stored_at_ = progressed_at_ = std::chrono::steady_clock::now();
   store_pairs_.drop();  // of a block that was given up
   stores_now_ = nullptr;
   for (unsigned t = 0; t < threads_; ++t) in_flight_[t].address.store(0, std::memory_order_relaxed);
@@ -133,6 +134,7 @@ void Checker::hold_at(const Access& access, MemorySpace space, std::uintptr_t ad
 // The lanes that are deepest in calls, and of them those at the lowest address, go on: code is laid out so
 // that the others, at a place behind a branch or a loop, wait there for them.
 std::uint32_t Checker::release_held(unsigned warp) {
+  stores_are_done();  // before this OS thread may wait for another one
   const std::uint32_t lanes = held_lanes_[warp];
   if (lanes == 0) return 0;
   const Held* const of_warp = &held_[std::size_t{warp} * kLanesOfWarp];
@@ -154,7 +156,8 @@ std::uint32_t Checker::release_held(unsigned warp) {
     request.address[static_cast<unsigned>(lane)] = held.address;
   }
   if (first->is_access) {
-    open_requests_[warp].add(first->pc, first->kind, first->space, request, member_alignment(first->pc), sites_);
+    open_requests_[warp].add(first->pc, first->kind, first->space, request, member_alignment(first->pc),
+                             sites_);
   } else {
     open_requests_[warp].close(sites_);
     ++basic_blocks_;
@@ -177,6 +180,7 @@ void Checker::access(const Access& access) {
   const detail::ThreadRecord* self = current_thread;
   if (self == nullptr) return;  // the launcher
   ++accesses_;
+  if (access.kind != AccessKind::load) ++stores_;
   stores_are_done();
   const detail::Context& stack = self->fiber->context;
   const std::uintptr_t address = access.address;

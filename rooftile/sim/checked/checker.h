@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,10 +15,10 @@
 #include "rooftile/sim/checked/cluster_state.h"
 #include "rooftile/sim/checked/contested.h"
 #include "rooftile/sim/checked/grid_clocks.h"
-#include "rooftile/sim/checked/session_state.h"
-#include "rooftile/sim/checked/shared_shadow.h"
 #include "rooftile/sim/checked/kernel_variables.h"
 #include "rooftile/sim/checked/open_requests.h"
+#include "rooftile/sim/checked/session_state.h"
+#include "rooftile/sim/checked/shared_shadow.h"
 #include "rooftile/sim/checked/site_counts.h"
 #include "rooftile/sim/checked/store_pairs.h"
 #include "rooftile/sim/grid.h"
@@ -30,7 +31,7 @@ struct Access {
   AccessKind kind;
   bool atomic;  // a load or a store may be, too
   const void* pc;
-  const void* frame;  // of the hook
+  const void* frame;       // of the hook
   bool of_struct = false;  // copied whole, its padding included
 };
 
@@ -71,6 +72,7 @@ class Checker final : public detail::BlockWatcher {
   void proxy_fenced(bool shared, bool global, std::source_location where) override;
   void cluster_arrived(std::uint32_t phase, bool relaxed) override;
   void cluster_passed(std::uint32_t phase, std::source_location where) override;
+  std::string describe_code(const void* pc) override;
   std::uint32_t release_held(unsigned warp) override;
   bool is_disabled(std::source_location where) override;
 
@@ -82,6 +84,12 @@ class Checker final : public detail::BlockWatcher {
   void before_atomic(std::uintptr_t address, Order order, bool writes, const void* pc);
   void after_atomic(std::uintptr_t address, Order order, const void* pc);
   void fence(const void* pc);
+  void volatile_read(const void* pc);
+  // The current thread enters a basic block: every so often the watchdog looks.
+  void step(const void* pc) {
+    if ((++steps_ & 0xffffu) == 0) [[unlikely]]
+      look_for_endless_loop(pc);
+  }
   void index_out_of_bounds(const char* file, unsigned line, const std::string& what);
 
   // Called by other OS threads: whether a store to this address is in flight, whose value is wanted.
@@ -190,6 +198,7 @@ class Checker final : public detail::BlockWatcher {
   [[nodiscard]] const Place* keep_place(std::source_location where);
   [[nodiscard]] Order order_at(Order order, const void* pc);
   void hold(const Held& held, const void* frame);
+  void look_for_endless_loop(const void* pc);
   void hold_at(const Access& access, MemorySpace space, std::uintptr_t address);
   void close_requests();
   [[nodiscard]] unsigned member_alignment(const void* pc);
@@ -241,11 +250,19 @@ class Checker final : public detail::BlockWatcher {
   StorePairs store_pairs_;
   std::array<StoreInFlight, kMaxBlockThreads> in_flight_;  // plain stores to global memory
   StoreInFlight* stores_now_ = nullptr;                    // the one that comes before the next event
-  std::set<Place> places_;  // that marks point to
+  std::set<Place> places_;                                 // that marks point to
   std::unordered_map<const void*, unsigned> member_alignments_;
   std::uint64_t basic_blocks_ = 0;
   std::uint64_t basic_block_lanes_ = 0;
   std::uint64_t accesses_ = 0;
+
+  // The watchdog's view: steps and stores so far, and when something was last seen to go on.
+  std::uint64_t steps_ = 0;
+  std::uint64_t stores_ = 0;
+  std::uint64_t seen_stores_ = 0;
+  std::uint64_t seen_progress_ = 0;
+  std::chrono::steady_clock::time_point stored_at_;
+  std::chrono::steady_clock::time_point progressed_at_;
 };
 
 template <class Text>

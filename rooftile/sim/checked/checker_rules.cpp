@@ -84,8 +84,8 @@ void Checker::report_shared(const SharedPlace& place, const Touch& touch, const 
 }
 
 template <class Text>
-void Checker::judge_conflict(const Touch& touch, bool of_two_stores, const Place& other, unsigned other_thread,
-                             bool other_block, Text&& text) {
+void Checker::judge_conflict(const Touch& touch, bool of_two_stores, const Place& other,
+                             unsigned other_thread, bool other_block, Text&& text) {
   const FindingKey key{FindingKind::race, touch.place(), other};
   if (!of_two_stores) {
     find(FindingKind::race, touch.place(), other, text);
@@ -118,7 +118,8 @@ bool Checker::contest(std::uintptr_t address) {
   for (StoreInFlight& store : in_flight_) {
     if (store.address.load() != address) continue;
     store.contested.store(true);
-    found = true;
+    // It may have ended just now, and told nothing.
+    found = found || store.address.load() == address;
   }
   return found;
 }

@@ -62,6 +62,37 @@ void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, st
   }
 }
 
+std::string Checker::describe_code(const void* pc) { return session_.describe(pc); }
+
+void Checker::volatile_read(const void* pc) {
+  detail::ThreadRecord& self = *current_thread;
+  if ((++self.polls & 63u) != 0) return;
+  self.waits_pc = pc;
+  detail::poll("a read of a volatile", {});
+  self.waits_pc = nullptr;
+}
+
+// A thread that stores may be at work for long; one that only turns in a loop is not.
+void Checker::look_for_endless_loop(const void* pc) {
+  constexpr int kPatienceWithStores = 30;
+  if (current_thread == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (const std::uint64_t progress = grid_->total_progress(); progress != seen_progress_) {
+    seen_progress_ = progress;
+    progressed_at_ = stored_at_ = now;
+  }
+  if (stores_ != seen_stores_) {
+    seen_stores_ = stores_;
+    stored_at_ = now;
+  }
+  const auto watchdog = grid_->config.watchdog;
+  if (now - stored_at_ <= watchdog && now - progressed_at_ <= kPatienceWithStores * watchdog) return;
+  detail::report_failure("livelock: an endless loop at " + session_.describe(pc) +
+                         ": no barrier and no end in " + std::to_string(watchdog.count()) +
+                         " ms, nor anything stored");
+  detail::abandon_thread();
+}
+
 void Checker::thread_exited(const detail::ThreadRecord& thread) {
   live_[thread.warp] &= ~(1u << thread.lane);
 }

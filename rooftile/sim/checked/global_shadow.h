@@ -38,9 +38,9 @@ struct GlobalActor {
 };
 
 struct GlobalVerdict {
-  GlobalMark conflict;  // epoch != 0: an unordered earlier access
+  GlobalMark conflict;         // epoch != 0: an unordered earlier access
   bool of_two_stores = false;  // the conflict: both plain, which is no race where they store the same
-  GlobalMark unfenced;  // epoch != 0: a write that a bulk copy does not see
+  GlobalMark unfenced;         // epoch != 0: a write that a bulk copy does not see
   UnwrittenBytes unwritten;
   bool read_only = false;  // and written
 };

@@ -122,15 +122,24 @@ void __tsan_vptr_update(void** address, void*) {
 }
 void __tsan_vptr_read(void**) {}
 
-#define ROOFTILE_HOOK(name, bytes, kind, of_struct) \
-  void name(const void* address) { on_access(address, bytes, AccessKind::kind, ROOFTILE_HOOK_PLACE, of_struct); }
+#define ROOFTILE_HOOK(name, bytes, kind, of_struct)                              \
+  void name(const void* address) {                                               \
+    on_access(address, bytes, AccessKind::kind, ROOFTILE_HOOK_PLACE, of_struct); \
+  }
 // What is aligned to less than its size is a struct that is copied.
-#define ROOFTILE_HOOKS(bytes)                                \
-  ROOFTILE_HOOK(__tsan_read##bytes, bytes, load, false)             \
-  ROOFTILE_HOOK(__tsan_write##bytes, bytes, store, false)           \
+// Kernels spin on volatile flags: others must have their turn.
+#define ROOFTILE_VOLATILE_READ(bytes)                                 \
+  void __tsan_volatile_read##bytes(const void* address) {             \
+    on_access(address, bytes, AccessKind::load, ROOFTILE_HOOK_PLACE); \
+    if (auto* checker = running_checker(); checker != nullptr)        \
+      checker->volatile_read(__builtin_return_address(0));            \
+  }
+#define ROOFTILE_HOOKS(bytes)                                      \
+  ROOFTILE_HOOK(__tsan_read##bytes, bytes, load, false)            \
+  ROOFTILE_HOOK(__tsan_write##bytes, bytes, store, false)          \
   ROOFTILE_HOOK(__tsan_unaligned_read##bytes, bytes, load, true)   \
   ROOFTILE_HOOK(__tsan_unaligned_write##bytes, bytes, store, true) \
-  ROOFTILE_HOOK(__tsan_volatile_read##bytes, bytes, load, false)    \
+  ROOFTILE_VOLATILE_READ(bytes)                                    \
   ROOFTILE_HOOK(__tsan_volatile_write##bytes, bytes, store, false)
 ROOFTILE_HOOKS(1)
 ROOFTILE_HOOKS(2)
@@ -138,6 +147,7 @@ ROOFTILE_HOOKS(4)
 ROOFTILE_HOOKS(8)
 ROOFTILE_HOOKS(16)
 #undef ROOFTILE_HOOKS
+#undef ROOFTILE_VOLATILE_READ
 #undef ROOFTILE_HOOK
 
 // Aggregates: the widest access of one thread is 16 bytes.
@@ -208,6 +218,8 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void __sanitizer_cov_trace_pc() {
+  if (current_checker == nullptr) return;
+  current_checker->step(__builtin_return_address(0));
   if (counting_checker != nullptr) [[unlikely]]
     counting_checker->basic_block(__builtin_return_address(0), __builtin_frame_address(0));
 }

@@ -28,8 +28,8 @@ bool is_compilers_own(std::string_view symbol) {
 
 std::string demangled(const char* symbol) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                    std::free);
   return text != nullptr ? text.get() : symbol;
 }
 

@@ -17,8 +17,8 @@ bool OpenRequests::join(Open& open, const WarpRequest& request, unsigned alignme
     const std::uintptr_t other = request.address[lane];
     if (mine / alignment != other / alignment) return false;
     const auto lane_first = static_cast<unsigned>(std::min(mine, other) % alignment);
-    const auto lane_end = static_cast<unsigned>(
-        std::max(mine + open.request.bytes, other + request.bytes) - mine / alignment * alignment);
+    const auto lane_end = static_cast<unsigned>(std::max(mine + open.request.bytes, other + request.bytes) -
+                                                mine / alignment * alignment);
     if (!is_first && (lane_first != first || lane_end != end)) return false;
     is_first = false;
     first = lane_first;

@@ -10,7 +10,8 @@ namespace rooftile::simt::checked {
 
 struct ProgramSymbol {
   const char* name = "";
-  std::uintptr_t place = 0;  // address; of a thread-local variable its offset in the program's thread-local block
+  std::uintptr_t place =
+      0;  // address; of a thread-local variable its offset in the program's thread-local block
   std::size_t bytes = 0;
   bool is_thread_local = false;
   bool is_data = false;  // writable

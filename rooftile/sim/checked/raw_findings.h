@@ -43,6 +43,4 @@ void add_finding(RawFindings& findings, const FindingKey& key, RawFinding findin
 using StoredValue = std::array<std::byte, 16>;
 [[nodiscard]] StoredValue stored_value(std::uintptr_t address, std::size_t bytes);
 
-
-
 }  // namespace rooftile::simt::checked

@@ -31,8 +31,8 @@ FindingKind kind_of_failure(std::string_view what) {
 
 SessionState::SessionState(const SessionOptions& session_options) : options(session_options) {
   for (const KernelVariable& variable : KernelVariables::of_program().device()) {
-    device_variables.add({"__device__ " + variable.name, reinterpret_cast<const void*>(variable.place),
-                          variable.bytes, true});
+    device_variables.add(
+        {"__device__ " + variable.name, reinterpret_cast<const void*>(variable.place), variable.bytes, true});
   }
 }
 SessionState::~SessionState() = default;
@@ -83,7 +83,8 @@ void SessionState::leave(detail::BlockWatcher& watcher) { static_cast<Checker&>(
 void SessionState::launch_failed(const std::string& what) {
   const std::scoped_lock lock(mutex_);
   const FindingKind kind = kind_of_failure(what);
-  if (kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned) return;  // found already, with its line
+  if (kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned)
+    return;  // found already, with its line
   // Of several blocks that fail in one way the first is told.
   for (Finding& failure : failures_) {
     if (failure.kind != kind) continue;
@@ -107,6 +108,11 @@ bool SessionState::is_disabled(const Place& place) {
   const std::scoped_lock lock(mutex_);
   const SourceLine here = line_of(place);
   return std::find(options.disabled.begin(), options.disabled.end(), here) != options.disabled.end();
+}
+
+std::string SessionState::describe(const void* pc) {
+  const std::scoped_lock lock(mutex_);
+  return to_string(lines_.line_of(pc));
 }
 
 unsigned SessionState::member_alignment(const void* pc) {

@@ -54,6 +54,7 @@ class SessionState final : public detail::LaunchWatcher {
   // Whether another OS thread stores there just now; its value is then told.
   [[nodiscard]] bool is_in_flight(std::uintptr_t address, const Checker* of_caller);
 
+  [[nodiscard]] std::string describe(const void* pc);  // "kernel.cu:41"
   // Of the structs whose members the line of this access names.
   [[nodiscard]] unsigned member_alignment(const void* pc);
 

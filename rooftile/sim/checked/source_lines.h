@@ -24,9 +24,7 @@ class SourceLines {
 
   // Where the call that returns to `return_address` stands: of the functions inlined into each other there,
   // the innermost that is the kernel's author's, and not a wrapper of rooftile/sim/ or rooftile/device/.
-  [[nodiscard]] const SourceLine& line_of(const void* return_address) {
-    return find(return_address).shown;
-  }
+  [[nodiscard]] const SourceLine& line_of(const void* return_address) { return find(return_address).shown; }
   // The innermost of all.
   [[nodiscard]] const SourceLine& innermost_of(const void* return_address) {
     return find(return_address).innermost;

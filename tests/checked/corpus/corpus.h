@@ -29,6 +29,7 @@ struct Kernel {
 
 // One list for each file of kernels.
 std::span<const Kernel> memory_kernels();
+std::span<const Kernel> ending_kernels();
 std::span<const Kernel> member_kernels();
 std::span<const Kernel> store_kernels();
 std::span<const Kernel> warp_kernels();

@@ -92,10 +92,8 @@ const Kernel kKernels[] = {
        return launch(stored_by_all_lanes_kernel, whole(stream), g_in, g_out);
      },
      block_sums},
-    {"global_flag",
-     [](StreamRef stream, const float*, float* g_out) {
-       return launch(global_flag_kernel, whole(stream), g_out);
-     }},
+    {"global_flag", [](StreamRef stream, const float*,
+                       float* g_out) { return launch(global_flag_kernel, whole(stream), g_out); }},
     {"different_values",
      [](StreamRef stream, const float* g_in, float* g_out) {
        return launch(different_values_kernel, whole(stream), g_in, g_out);
