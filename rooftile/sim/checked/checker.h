@@ -181,6 +181,11 @@ class Checker final : public detail::BlockWatcher {
   [[nodiscard]] bool is_done(const StoreTicket& ticket) const;
   // To be called with each event on this OS thread: what was stored last is there now.
   void stores_are_done();
+  // Of the cluster, in what the executor tells: nobody who holds it may wait for a store that is done.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_for_event() {
+    stores_are_done();
+    return cluster_->lock();
+  }
   void begin_store(const Access& access);
   void end_store(StoreInFlight& store);
   [[nodiscard]] bool is_fenced(const ProxyFences& fences, std::uint32_t block, unsigned thread,

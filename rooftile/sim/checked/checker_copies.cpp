@@ -24,7 +24,7 @@ void Checker::copy_issued(const CopyIssue& copy, std::span<const CopyRange> read
     write.kind = copy.updates ? AccessKind::atomic : AccessKind::store;
     write.atomic = copy.updates;
     {
-      const auto lock = cluster_->lock();
+      const auto lock = lock_for_event();
       AsyncAgents& agents = cluster_->agents;
       const unsigned thread = thread_id();
       if (copy.mbarrier != nullptr) {
@@ -116,7 +116,7 @@ void Checker::copy_landed(const void* target, std::size_t bytes) {
   const std::uintptr_t address = as_number(target);
   SharedPlace place{};
   if (locate_shared(address, place)) {
-    const auto lock = cluster_->lock();
+    const auto lock = lock_for_event();
     place.owner->shadow_.set_written(place.offset, bytes);
   } else if (KnownBuffer* buffer = session_.buffers.find(address, bytes); buffer != nullptr) {
     buffer->set_written(address, bytes);
@@ -124,12 +124,12 @@ void Checker::copy_landed(const void* target, std::size_t bytes) {
 }
 
 void Checker::copies_committed(CopyGroups groups) {
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   cluster_->agents.commit(groups, thread_id());
 }
 
 void Checker::copies_waited(CopyGroups groups, std::uint64_t pending, std::source_location where) {
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   cluster_->agents.wait(groups, thread_id(), pending);
   // A wait for written groups comes as two, of which the first has been counted.
   if (groups == CopyGroups::bulk_written) return;
@@ -137,13 +137,13 @@ void Checker::copies_waited(CopyGroups groups, std::uint64_t pending, std::sourc
 }
 
 void Checker::all_copies_waited(std::source_location where) {
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   cluster_->agents.wait_all(CopyGroups::cp_async, thread_id());
   count_sync(place_of(where), "cp.async wait", 1);
 }
 
 void Checker::proxy_fenced(bool shared, bool global, std::source_location where) {
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   const Stamp time = cluster_->clocks.mark_time(thread_id());
   if (shared) cluster_->shared_fences.add({block_, thread_id()}, time);
   if (global) session_.global_fences.add({block_, thread_id()}, time);
@@ -160,7 +160,7 @@ void Checker::touch_mbarrier(const std::uint64_t* mbarrier, AccessKind kind, boo
 
 void Checker::mbarrier_initialised(const std::uint64_t* mbarrier, std::source_location where) {
   touch_mbarrier(mbarrier, AccessKind::store, false, where);
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   cluster_->agents.initialise(mbarrier);
 }
 
@@ -170,13 +170,13 @@ void Checker::mbarrier_used(const std::uint64_t* mbarrier, std::source_location 
 
 void Checker::mbarrier_passed(const std::uint64_t* mbarrier, std::source_location where) {
   touch_mbarrier(mbarrier, AccessKind::load, true, where);
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   grid_clocks_.learn(current_thread->linear, cluster_->agents.pass(mbarrier, thread_id()));
   count_sync(place_of(where), "mbarrier wait", 1);
 }
 
 void Checker::mbarrier_changes(const std::uint64_t* mbarrier, bool arrives) {
-  mbarrier_lock_ = cluster_->lock();
+  mbarrier_lock_ = lock_for_event();
   if (!arrives) return;
   cluster_->agents.arrive(mbarrier, thread_id(), grid_clocks_.knowledge(current_thread->linear));
 }

@@ -1,5 +1,6 @@
 // What is wrong with an access: races, uninitialised reads, writes
 // into inputs, missing proxy fences, uses of memory that is gone.
+#include <thread>
 #include <utility>
 
 #include "rooftile/sim/checked/checker.h"
@@ -107,8 +108,17 @@ void Checker::judge_conflict(const Touch& touch, bool of_two_stores, const Place
 
 template <class Text>
 void Checker::judge_contested(const Touch& touch, const FindingKey& key, Text&& text) {
+  // The other store is mostly done in a moment, before this one can hide its value; lanes that are held for counting
+  // may take longer, and then tell what they stored.
+  constexpr std::chrono::microseconds kPatience{200};
+  const auto began = std::chrono::steady_clock::now();
+  bool in_flight = session_.is_in_flight(touch.address, this);
+  while (in_flight && std::chrono::steady_clock::now() - began < kPatience) {
+    std::this_thread::yield();
+    in_flight = session_.is_in_flight(touch.address, this);
+  }
   std::optional<StoredValue> value;
-  if (!session_.is_in_flight(touch.address, this)) value = stored_value(touch.address, touch.bytes);
+  if (!in_flight) value = stored_value(touch.address, touch.bytes);
   const bool wanted = session_.contested.add(key, touch.address, {grid_->kernel.kernel, text(), 1}, value);
   if (wanted) in_flight_[current_thread->linear].contested.store(true);
 }

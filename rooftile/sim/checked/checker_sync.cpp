@@ -19,7 +19,7 @@ bool is_shuffle(WarpOp op) {
 
 void Checker::barrier_passed(std::source_location where) {
   close_requests();
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   cluster_->clocks.pass_barrier(rank_);
   grid_clocks_.pass_barrier();
   count_sync(place_of(where), "__syncthreads", threads_);
@@ -31,7 +31,7 @@ void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, st
   // Shuffles and votes order no memory accesses (CUDA C++
   // Programming Guide, warp vote and shuffle functions).
   if (op == WarpOp::sync) {
-    const auto lock = cluster_->lock();
+    const auto lock = lock_for_event();
     cluster_->clocks.pass_collective(first_thread_ / kLanesOfWarp + warp, lanes, lanes == live_[warp]);
     grid_clocks_.pass_collective(warp, lanes);
   }
@@ -104,7 +104,7 @@ void Checker::grid_passed() {
 
 void Checker::cluster_arrived(std::uint32_t phase, bool relaxed) {
   if (relaxed) return;
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   ClusterState::Barrier& barrier = cluster_->barriers[phase % 2];
   if (barrier.phase != phase) barrier = {phase, {}, nullptr};
   LaneClocks::join(barrier.gathered, cluster_->clocks.knowledge(thread_id()));
@@ -112,7 +112,7 @@ void Checker::cluster_arrived(std::uint32_t phase, bool relaxed) {
 }
 
 void Checker::cluster_passed(std::uint32_t phase, std::source_location where) {
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   count_sync(place_of(where), "cluster barrier", 1);
   const ClusterState::Barrier& barrier = cluster_->barriers[phase % 2];
   if (barrier.phase != phase) return;  // all arrived relaxed
@@ -140,7 +140,7 @@ void Checker::before_atomic(std::uintptr_t address, Order order, bool writes, co
   order = order_at(order, pc);
   const bool releases = order == Order::release || order == Order::both;
   if (writes) {
-    const auto lock = cluster_->lock();
+    const auto lock = lock_for_event();
     LaneClocks& clocks = cluster_->clocks;
     const unsigned thread = thread_id();
     grid_clocks_.release(current_thread->linear, address, !releases,
@@ -158,14 +158,14 @@ void Checker::before_atomic(std::uintptr_t address, Order order, bool writes, co
 void Checker::after_atomic(std::uintptr_t address, Order order, const void* pc) {
   order = order_at(order, pc);
   const bool relaxed = order != Order::acquire && order != Order::both;
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   cluster_->clocks.acquire(thread_id(), address, relaxed);
   grid_clocks_.acquire(current_thread->linear, address, relaxed);
 }
 
 void Checker::fence(const void* pc) {
   if (!session_.options.disabled.empty() && session_.is_disabled(place_of(pc))) return;
-  const auto lock = cluster_->lock();
+  const auto lock = lock_for_event();
   const unsigned thread = thread_id();
   grid_clocks_.fence(current_thread->linear, cluster_->clocks.publish(thread));
   cluster_->clocks.fence(thread);
