@@ -10,6 +10,7 @@
 #include "rooftile/sim/async_copy.h"
 #include "rooftile/sim/mbarrier.h"
 #include "rooftile/sim/schedule.h"
+#include "rooftile/sim/spin_guard.h"
 
 // One array of one name, which every `extern __shared__` declaration is bound to (tools/compile_simulated).
 extern "C" {
@@ -25,6 +26,7 @@ constinit thread_local BlockRunner* current_runner = nullptr;
 
 namespace {
 
+constexpr int kSpinPatience = 3;     // watchdogs, of a thread that lets no other run
 constexpr int kSharedPoison = 0xff;  // a NaN in every float format, -1 as an integer
 
 }  // namespace
@@ -84,6 +86,7 @@ void BlockRunner::bind(GridRun& grid) {
   current_runner = this;
   current_block = &block_;
   counted_as_polling_ = false;
+  SpinGuard::instance().enter(heartbeat_, kSpinPatience * grid.config.watchdog);
   grid.busy.fetch_add(1);
   watcher_ = grid.watcher != nullptr ? grid.watcher->enter(grid, *this) : nullptr;
 }
@@ -95,6 +98,7 @@ void BlockRunner::unbind() {
   if (watcher_ != nullptr) grid_->watcher->leave(*watcher_);
   watcher_ = nullptr;
   set_polling(false);
+  SpinGuard::instance().leave(heartbeat_);
   grid_->busy.fetch_sub(1);
   current_runner = nullptr;
   current_block = nullptr;
@@ -179,6 +183,7 @@ void BlockRunner::fiber_main(boost::context::detail::transfer_t transfer) {
 }
 
 void BlockRunner::exit_thread(Fiber& fiber) {
+  beat();
   ThreadRecord& self = *current_thread;
   if (self.cluster_arrived) [[unlikely]]
     fail_left_cluster_barrier();
@@ -253,6 +258,7 @@ bool BlockRunner::run_async() {
 }
 
 void BlockRunner::resume_pollers() {
+  beat();
   for (unsigned w = 0; w < warp_count_; ++w) {
     make_ready(w, warps_[w].polling);
     warps_[w].polling = 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -99,6 +100,8 @@ class BlockRunner {
   void start_block(std::uint64_t block);
 
   // Scheduling.
+  // For the SpinGuard: another thread runs.
+  void beat() { heartbeat_.store(heartbeat_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   ThreadRecord* pick();
   unsigned choose(std::uint32_t candidates);
   void make_ready(unsigned warp, std::uint32_t lanes);
@@ -159,6 +162,7 @@ class BlockRunner {
   std::uint32_t cluster_phase_ = 0;
   std::source_location cluster_arrive_where_;
 
+  std::atomic<std::uint64_t> heartbeat_{0};
   // The watchdog's view.
   bool polled_ = false;  // since the last barrier
   bool counted_as_polling_ = false;

@@ -46,6 +46,13 @@ consteval std::size_t alignment_of() {
 }  // namespace rooftile::simt::detail
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
+// A Hopper by CUDA 13: no code vanishes behind a question for the architecture or the toolkit.
+#define __CUDA_ARCH__ 900
+#define CUDART_VERSION 13000
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+// The name is the message: a wrapper of device/ has a body for the host, too.
+#define asm inline_PTX_is_not_simulated_write_a_wrapper_with_a_host_body
 #if defined(ROOFTILE_SIM_CHECKED)
 // g++ instruments no store that a call makes of what it returns: a kernel calls nothing that it can hold itself.
 #define __global__ __attribute__((flatten))

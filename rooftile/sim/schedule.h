@@ -67,6 +67,7 @@ inline Context& BlockRunner::activate(ThreadRecord& thread) {
 }
 
 inline void BlockRunner::switch_away(ThreadRecord& self) {
+  beat();
   if (watcher_ != nullptr || warps_[self.warp].at_activemask != 0) [[unlikely]]
     let_waiting_go_on(self.warp);
   ThreadRecord* next = pick();

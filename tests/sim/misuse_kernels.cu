@@ -84,6 +84,15 @@ __global__ void misuse_kernel(Misuse misuse, unsigned* g_flag) {
     case Misuse::polls_between_barriers:
       while (__syncthreads_or(t == 0 && ld_acquire(g_flag) != 0u) == 0) spin_hint();
       break;
+    case Misuse::spins_on_volatile: {
+      const volatile unsigned* flag = g_flag;
+      while (*flag == 0u) {
+      }
+      break;
+    }
+    case Misuse::endless_loop:
+      for (volatile unsigned x = 0; x < 100u;) x = x ^ 1u;
+      break;
     case Misuse::assertion:
       assert(t != 40 && "thread 40 must not be");
       break;

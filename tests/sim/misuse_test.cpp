@@ -142,6 +142,20 @@ TEST_P(EveryMisuse, PollingBetweenBarriersIsNoProgress) {
   EXPECT_TRUE(contains(message_of(Misuse::polls_between_barriers), "livelock"));
 }
 
+// They call nothing of the executor.
+TEST_P(EveryMisuse, SpinsThatLetNobodyElseRunAreEnded) {
+#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+  GTEST_SKIP() << "no guard takes a thread out of its loop here";
+#else
+  for (const Misuse misuse : {Misuse::spins_on_volatile, Misuse::endless_loop}) {
+    const std::string message = message_of(misuse);
+    EXPECT_TRUE(contains(message, "livelock"));
+    EXPECT_TRUE(contains(message, "misuse_kernel(rooftile::sim::"));
+  }
+  EXPECT_TRUE(contains(message_of(Misuse::trap), "__trap()"));  // the next launch is a launch like any other
+#endif
+}
+
 TEST_P(EveryMisuse, Assertion) {
   const std::string message = message_of(Misuse::assertion);
   EXPECT_TRUE(contains(message, "thread (40,0,0): assertion `t != 40"));

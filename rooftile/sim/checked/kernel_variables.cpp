@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "rooftile/sim/checked/program_symbols.h"
+#include "rooftile/sim/program_symbols.h"
 
 // The program's __constant__ variables; null where there are none.
 extern "C" {
@@ -33,7 +33,7 @@ std::string demangled(const char* symbol) {
   return text != nullptr ? text.get() : symbol;
 }
 
-KernelVariable variable_of(const ProgramSymbol& symbol) {
+KernelVariable variable_of(const detail::ProgramSymbol& symbol) {
   KernelVariable variable{symbol.place, symbol.bytes, demangled(symbol.name), {}};
   if (const std::size_t colon = variable.name.rfind("::"); colon != std::string::npos) {
     // "kernel(float*)::s_tile"; a namespace has no arguments behind its name.
@@ -58,8 +58,8 @@ bool is_constant_memory(std::uintptr_t address) {
   return address - first < reinterpret_cast<std::uintptr_t>(&__stop_rooftile_constant) - first;
 }
 
-KernelVariables::KernelVariables() : block_bytes_(thread_local_block().bytes) {
-  for_each_checked_symbol([this](const ProgramSymbol& symbol) {
+KernelVariables::KernelVariables() : block_bytes_(detail::thread_local_block().bytes) {
+  detail::for_each_kernel_symbol("checked", [this](const detail::ProgramSymbol& symbol) {
     if (symbol.bytes == 0 || is_compilers_own(symbol.name)) return;
     if (symbol.is_thread_local) shared_.push_back(variable_of(symbol));
     if (symbol.is_data && !is_constant_memory(symbol.place)) device_.push_back(variable_of(symbol));
@@ -81,7 +81,7 @@ const KernelVariables& KernelVariables::of_program() {
   return variables;
 }
 
-std::uintptr_t KernelVariables::block_address() { return thread_local_block().address; }
+std::uintptr_t KernelVariables::block_address() { return detail::thread_local_block().address; }
 
 const KernelVariable* KernelVariables::find(std::size_t offset) const {
   for (std::size_t v = index_[offset / kGranule] - 1u; v < shared_.size(); ++v) {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "rooftile/sim/checked/program_symbols.h"
 #include "rooftile/sim/checked/source_lines.h"
+#include "rooftile/sim/program_symbols.h"
 #include "rooftile/sim/type_mismatch.h"
 
 namespace rooftile::simt::checked {
@@ -26,7 +26,7 @@ bool is_of_alignment(std::uintptr_t place) {
 }  // namespace
 
 MemberAlignment::MemberAlignment() {
-  for_each_checked_symbol([this](const ProgramSymbol& symbol) {
+  detail::for_each_kernel_symbol("checked", [this](const detail::ProgramSymbol& symbol) {
     if (!symbol.is_data || !std::string_view(symbol.name).starts_with(kLabel)) return;
     if (!is_of_alignment(symbol.place)) return;
     const auto& data = *reinterpret_cast<const detail::TypeMismatch*>(symbol.place);

@@ -1,4 +1,4 @@
-// The symbols of the running program that belong to checked kernels.
+// The symbols of the running program that belong to simulated kernels.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-namespace rooftile::simt::checked {
+namespace rooftile::simt::detail {
 
 struct ProgramSymbol {
   const char* name = "";
@@ -15,10 +15,11 @@ struct ProgramSymbol {
   std::size_t bytes = 0;
   bool is_thread_local = false;
   bool is_data = false;  // writable
+  bool is_code = false;
 };
 
-// Nothing in a stripped program.
-void for_each_checked_symbol(const std::function<void(const ProgramSymbol&)>& body);
+// Of the kernels of a target, "sim" or "checked". Nothing in a stripped program.
+void for_each_kernel_symbol(std::string_view target, const std::function<void(const ProgramSymbol&)>& body);
 
 struct ThreadLocalBlock {
   std::uintptr_t address = 0;
@@ -27,4 +28,4 @@ struct ThreadLocalBlock {
 // The program's, of the calling OS thread.
 [[nodiscard]] ThreadLocalBlock thread_local_block();
 
-}  // namespace rooftile::simt::checked
+}  // namespace rooftile::simt::detail

@@ -1,4 +1,4 @@
-#include "rooftile/sim/checked/program_symbols.h"
+#include "rooftile/sim/program_symbols.h"
 
 #include <elf.h>
 #include <link.h>
@@ -8,13 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace rooftile::simt::checked {
+namespace rooftile::simt::detail {
 namespace {
-
-// A symbol is a checked kernel's by its namespace, or by its source file: kernels with C linkage have none, and
-// what is instantiated from a template stands behind all files.
-constexpr std::string_view kNamespace = "8rooftile7checked";
-constexpr std::string_view kSourceSuffix = ".checked.cpp";
 
 struct Program {
   std::uintptr_t base = 0;
@@ -45,9 +40,14 @@ bool read_at(std::ifstream& file, std::uint64_t offset, T* data, std::size_t cou
   return file.good();
 }
 
+// A symbol is a kernel's by its namespace, or by its source file: kernels with C linkage have none, and what is
+// instantiated from a template stands behind all files.
 class SymbolReader {
  public:
-  explicit SymbolReader(const std::function<void(const ProgramSymbol&)>& body) : body_(body) {}
+  SymbolReader(std::string_view target, const std::function<void(const ProgramSymbol&)>& body)
+      : body_(body),
+        namespace_("8rooftile" + std::to_string(target.size()) + std::string(target)),
+        suffix_("." + std::string(target) + ".cpp") {}
 
   void read() {
     Elf64_Ehdr header{};
@@ -67,12 +67,12 @@ class SymbolReader {
         !read_at(file_, sections_[section.sh_link].sh_offset, names.data(), names.size())) {
       return;
     }
-    bool in_checked_file = false;
+    bool in_its_file = false;
     for (const Elf64_Sym& symbol : symbols) {
       const std::string_view name = names.c_str() + symbol.st_name;
       if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE) {
-        in_checked_file = name.ends_with(kSourceSuffix);
-      } else if (in_checked_file || name.find(kNamespace) != std::string_view::npos) {
+        in_its_file = name.ends_with(suffix_);
+      } else if (in_its_file || name.find(namespace_) != std::string_view::npos) {
         take(symbol, name.data());
       }
     }
@@ -84,10 +84,12 @@ class SymbolReader {
     const bool is_thread_local = type == STT_TLS;
     const bool writable = (sections_[symbol.st_shndx].sh_flags & SHF_WRITE) != 0;
     body_({name, is_thread_local ? symbol.st_value : base_ + symbol.st_value, symbol.st_size, is_thread_local,
-           writable && (type == STT_OBJECT || type == STT_NOTYPE)});
+           writable && (type == STT_OBJECT || type == STT_NOTYPE), type == STT_FUNC});
   }
 
   const std::function<void(const ProgramSymbol&)>& body_;
+  const std::string namespace_;
+  const std::string suffix_;
   std::uintptr_t base_ = this_program().base;
   std::ifstream file_{"/proc/self/exe", std::ios::binary};
   std::vector<Elf64_Shdr> sections_;
@@ -95,10 +97,10 @@ class SymbolReader {
 
 }  // namespace
 
-void for_each_checked_symbol(const std::function<void(const ProgramSymbol&)>& body) {
-  SymbolReader(body).read();
+void for_each_kernel_symbol(std::string_view target, const std::function<void(const ProgramSymbol&)>& body) {
+  SymbolReader(target, body).read();
 }
 
 ThreadLocalBlock thread_local_block() { return this_program().block; }
 
-}  // namespace rooftile::simt::checked
+}  // namespace rooftile::simt::detail
