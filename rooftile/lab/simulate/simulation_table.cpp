@@ -220,8 +220,8 @@ std::string finding_text(const Finding& finding) {
   const std::string other =
       finding.other.file.empty() ? "" : fmt::format(" (the other access: {})", line_title(finding.other));
   const std::string at = finding.at.file.empty() ? finding.kernel : line_title(finding.at);
-  return fmt::format("{}: {}: {}{}; {} time{}", to_string(finding.kind), at, finding.what, other, finding.count,
-                     finding.count == 1 ? "" : "s");
+  return fmt::format("{}: {}: {}{}; {} time{}", to_string(finding.kind), at, finding.what, other,
+                     finding.count, finding.count == 1 ? "" : "s");
 }
 
 std::string findings_text(const Simulation& simulation, int width, bool colour) {
@@ -242,7 +242,8 @@ std::string findings_text(const Simulation& simulation, int width, bool colour) 
            "\n";
   }
   for (const Finding& remark : simulation.run.report.remarks) {
-    for (const std::string& part : wrap(finding_text(remark) + "; all store the same value: no mistake", width)) {
+    for (const std::string& part :
+         wrap(finding_text(remark) + "; all store the same value: no mistake", width)) {
       text += part + "\n";
     }
   }
