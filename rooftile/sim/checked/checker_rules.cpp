@@ -119,7 +119,9 @@ void Checker::judge_contested(const Touch& touch, const FindingKey& key, Text&& 
   }
   std::optional<StoredValue> value;
   if (!in_flight) value = stored_value(touch.address, touch.bytes);
-  const bool wanted = session_.contested.add(key, touch.address, {grid_->kernel.kernel, text(), 1}, value);
+  const bool wanted = session_.contested.add(key, touch.address, value, [&] {
+    return RawFinding{grid_->kernel.kernel, text(), 1};
+  });
   if (wanted) in_flight_[current_thread->linear].contested.store(true);
 }
 

@@ -1,37 +1,41 @@
 #include "rooftile/sim/checked/contested.h"
 
+#include <utility>
+
 namespace rooftile::simt::checked {
 
-bool ContestedStores::add(const FindingKey& key, std::uintptr_t address, const RawFinding& finding,
-                          const std::optional<StoredValue>& value) {
-  const std::scoped_lock lock(mutex_);
-  const auto [place, is_new] = entries_.try_emplace({address, key}, Entry{finding, {}});
-  Entry& entry = place->second;
-  if (!is_new) ++entry.finding.count;
-  if (value) entry.values.insert(*value);
-  return entry.values.size() < 2;
+bool ContestedStores::add_place(Contested& contested, std::uintptr_t address,
+                                const std::optional<StoredValue>& value) {
+  if (contested.differs || contested.values.size() >= kMostPlaces) return false;
+  std::optional<StoredValue>& known = contested.values[address];
+  if (known && value && *known != *value) {
+    contested.differs = true;
+    contested.values.clear();
+    return false;
+  }
+  if (value) known = value;
+  return true;
 }
 
 void ContestedStores::add_value(std::uintptr_t address, const StoredValue& value) {
   const std::scoped_lock lock(mutex_);
-  for (auto entry = entries_.lower_bound({address, FindingKey{}});
-       entry != entries_.end() && entry->first.first == address; ++entry) {
-    entry->second.values.insert(value);
+  for (auto& [key, contested] : findings_) {
+    if (contested.values.contains(address)) add_place(contested, address, value);
   }
 }
 
 void ContestedStores::conclude(RawFindings& races, RawFindings& remarks) {
   const std::scoped_lock lock(mutex_);
-  for (auto& [place, entry] : entries_) {
-    if (entry.values.size() > 1) {
-      add_finding(races, place.second, std::move(entry.finding));
+  for (auto& [key, contested] : findings_) {
+    if (contested.differs) {
+      add_finding(races, key, std::move(contested.finding));
     } else {
-      FindingKey key = place.second;
-      std::get<FindingKind>(key) = FindingKind::same_value;
-      add_finding(remarks, key, std::move(entry.finding));
+      FindingKey remark = key;
+      std::get<FindingKind>(remark) = FindingKind::same_value;
+      add_finding(remarks, remark, std::move(contested.finding));
     }
   }
-  entries_.clear();
+  findings_.clear();
 }
 
 }  // namespace rooftile::simt::checked

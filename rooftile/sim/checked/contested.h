@@ -8,8 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <utility>
+#include <unordered_map>
 
 #include "rooftile/sim/checked/raw_findings.h"
 
@@ -24,21 +23,37 @@ struct StoreInFlight {
 
 class ContestedStores {
  public:
-  // The finding at this place. Returns whether its value is still wanted. `value`: of the earlier store; none where
-  // that one is in flight.
-  bool add(const FindingKey& key, std::uintptr_t address, const RawFinding& finding,
-           const std::optional<StoredValue>& value);
+  // Takes note of the finding at this place. `value`: of the earlier store; none where that one is in flight. Returns
+  // whether the value of the later one is wanted.
+  template <class MakeFinding>
+  bool add(const FindingKey& key, std::uintptr_t address, const std::optional<StoredValue>& value,
+           MakeFinding&& make_finding) {
+    const std::scoped_lock lock(mutex_);
+    auto known = findings_.find(key);
+    if (known == findings_.end()) {
+      known = findings_.emplace(key, Contested{make_finding(), false, {}}).first;
+    } else {
+      ++known->second.finding.count;
+    }
+    return add_place(known->second, address, value);
+  }
   void add_value(std::uintptr_t address, const StoredValue& value);
-  // At the end of a launch: what it was.
+  // At the end of a launch: what each was.
   void conclude(RawFindings& races, RawFindings& remarks);
 
  private:
-  struct Entry {
+  struct Contested {
     RawFinding finding;
-    std::set<StoredValue> values;
+    bool differs = false;
+    std::unordered_map<std::uintptr_t, std::optional<StoredValue>> values;  // by place
   };
+  // Enough to know a kernel by; more is not kept.
+  static constexpr std::size_t kMostPlaces = 1 << 16;
+  static bool add_place(Contested& contested, std::uintptr_t address,
+                        const std::optional<StoredValue>& value);
+
   std::mutex mutex_;
-  std::map<std::pair<std::uintptr_t, FindingKey>, Entry> entries_;
+  std::map<FindingKey, Contested> findings_;
 };
 
 }  // namespace rooftile::simt::checked
