@@ -21,17 +21,52 @@ bool is_wrapper(std::string_view file) {
          file.starts_with("/usr/");
 }
 
+// "rooftile::checked::(anonymous namespace)::copy_kernel<float>(float*)" -> "copy_kernel"
+std::string base_name(std::string name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  for (std::size_t at = 0; (at = name.find(kAnonymous)) != std::string::npos;) {
+    name.replace(at, kAnonymous.size(), "_");
+  }
+  name.resize(std::min(name.size(), name.find_first_of("<(")));
+  const std::size_t start = name.find_last_of(": ");
+  return start == std::string::npos ? name : name.substr(start + 1);
+}
+
+// A name as the program has it, mangled or not.
+std::string plain_name(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  return base_name(name != nullptr ? name.get() : symbol);
+}
+
+// What copies a struct though its author wrote no such function stands at the line that names the struct.
+bool is_implicit_copy(const SourceLine& line, const char* function) {
+  if (function == nullptr) return false;
+  const std::string text = source_text(line);
+  std::string_view head = std::string_view(text).substr(0, std::min(text.find('{'), text.find(" :")));
+  const bool is_typedef = head.starts_with("typedef ");
+  const bool is_prefixed = is_typedef || head.starts_with("template");
+  const auto has_key = [&](std::string_view key) {
+    return is_prefixed ? head.find(key) != std::string_view::npos : head.starts_with(key);
+  };
+  if (!has_key("struct ") && !has_key("class ") && !has_key("union ")) return false;
+  head = head.substr(0, head.find_last_not_of(' ') + 1);
+  const std::string name = plain_name(function);
+  return is_typedef || name == "operator=" || head.ends_with(" " + name);
+}
+
 struct Search {
   SourceLine innermost;
   SourceLine author;
 };
 
-int take_frame(void* data, std::uintptr_t, const char* file, int line, const char*) {
+int take_frame(void* data, std::uintptr_t, const char* file, int line, const char* function) {
   auto& search = *static_cast<Search*>(data);
   if (file == nullptr || line <= 0) return 0;
   const SourceLine here{project_path(file), static_cast<unsigned>(line)};
   if (search.innermost.file.empty()) search.innermost = here;
-  if (is_wrapper(here.file)) return 0;
+  if (is_wrapper(here.file) || is_implicit_copy(here, function)) return 0;
   search.author = here;
   return 1;  // enough
 }
@@ -42,17 +77,6 @@ void take_symbol(void* data, std::uintptr_t, const char* name, std::uintptr_t, s
 
 void take_start(void* data, std::uintptr_t, const char*, std::uintptr_t start, std::uintptr_t) {
   if (start != 0) *static_cast<std::uintptr_t*>(data) = start;
-}
-
-// "rooftile::checked::(anonymous namespace)::copy_kernel<float>(float*)" -> "copy_kernel"
-std::string base_name(std::string name) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)";
-  for (std::size_t at = 0; (at = name.find(kAnonymous)) != std::string::npos;) {
-    name.replace(at, kAnonymous.size(), "_");
-  }
-  name.resize(std::min(name.size(), name.find_first_of("<(")));
-  const std::size_t start = name.find_last_of(": ");
-  return start == std::string::npos ? name : name.substr(start + 1);
 }
 
 // One state for the life of the program: libbacktrace frees none. Null where the program cannot be read.
@@ -113,10 +137,7 @@ const SourceLines::Lines& SourceLines::find(const void* return_address) {
 std::string SourceLines::kernel_name(const void* code) const {
   const std::string symbol = symbol_of(code);
   if (symbol.empty()) return "a kernel";
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  return base_name(name != nullptr ? name.get() : symbol);
+  return plain_name(symbol);
 }
 
 }  // namespace rooftile::simt::checked
