@@ -131,6 +131,7 @@ class Checker final : public detail::BlockWatcher {
     std::uintptr_t address = 0;  // of a thread's access, whole
     unsigned bytes = 0;
     bool of_struct = false;
+    bool initialises = false;  // an mbarrier: two are a race though they store the same
     [[nodiscard]] Place place() const { return place_of(pc, placed); }
   };
   // A place in shared memory, of this block or of another one of the cluster.

@@ -155,7 +155,14 @@ void Checker::touch_mbarrier(const std::uint64_t* mbarrier, AccessKind kind, boo
                              std::source_location where) {
   SharedPlace place{};
   if (!checks_ || !locate_shared(as_number(mbarrier), place)) return;
-  check_shared(place, sizeof(*mbarrier), {kind, atomic, true, keep_place(where), thread_id(), 0});
+  check_shared(place, sizeof(*mbarrier),
+               {.kind = kind,
+                .atomic = atomic,
+                .placed = true,
+                .pc = keep_place(where),
+                .id = thread_id(),
+                .stamp = 0,
+                .initialises = kind == AccessKind::store});
 }
 
 void Checker::mbarrier_initialised(const std::uint64_t* mbarrier, std::source_location where) {

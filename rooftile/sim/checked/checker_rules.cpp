@@ -88,7 +88,7 @@ template <class Text>
 void Checker::judge_conflict(const Touch& touch, bool of_two_stores, const Place& other,
                              unsigned other_thread, bool other_block, Text&& text) {
   const FindingKey key{FindingKind::race, touch.place(), other};
-  if (!of_two_stores) {
+  if (!of_two_stores || touch.initialises) {
     find(FindingKind::race, touch.place(), other, text);
     return;
   }
