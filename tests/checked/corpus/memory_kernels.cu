@@ -129,16 +129,18 @@ __global__ void counter_race_kernel(float* g_out) {
   g_out[i] = 0.0f;
 }
 
-// Dynamic shared memory as CUDA writes it, and static shared memory behind `static` and before `alignas`.
+// Dynamic shared memory as CUDA writes it, and static shared memory behind `static`, and before `alignas`.
 __global__ void extern_shared_kernel(const float* g_in, float* g_out) {
   extern __shared__ float s_dynamic[];
-  static __shared__ alignas(16) float s_static[kBlock];
+  static __shared__ float s_static[kBlock];
+  __shared__ alignas(16) float s_aligned[kBlock];
   const unsigned t = threadIdx.x;
   const unsigned i = blockIdx.x * blockDim.x + t;
   s_dynamic[t] = g_in[i];
   __syncthreads();
   s_static[t] = s_dynamic[kBlock - 1 - t];
-  g_out[i] = s_static[t];
+  s_aligned[t] = s_static[t];
+  g_out[i] = s_aligned[t];
 }
 
 __global__ void extern_shared_race_kernel(const float* g_in, float* g_out) {
