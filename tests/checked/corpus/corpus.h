@@ -25,6 +25,8 @@ struct Kernel {
   const char* finding = nullptr;
   // Sectors of global memory that the launch loads and stores; 0: not looked at.
   unsigned long long sectors = 0;
+  // How far each value may be off, as a part of what is expected, or of 1 where that is less; 0: they are equal.
+  float tolerance = 0.0f;
 };
 
 // One list for each file of kernels.
@@ -33,5 +35,19 @@ std::span<const Kernel> ending_kernels();
 std::span<const Kernel> member_kernels();
 std::span<const Kernel> store_kernels();
 std::span<const Kernel> warp_kernels();
+std::span<const Kernel> reduction_kernels();
+std::span<const Kernel> ticket_kernels();
+std::span<const Kernel> softmax_kernels();
+std::span<const Kernel> norm_kernels();
+std::span<const Kernel> attention_kernels();
+std::span<const Kernel> matrix_kernels();
+std::span<const Kernel> pipeline_kernels();
+std::span<const Kernel> handshake_kernels();
+std::span<const Kernel> stencil_kernels();
+std::span<const Kernel> texture_kernels();
+std::span<const Kernel> scan_kernels();
+std::span<const Kernel> order_kernels();
+std::span<const Kernel> layer_kernels();
+std::span<const Kernel> body_kernels();
 
 }  // namespace rooftile::ROOFTILE_TARGET::corpus
