@@ -9,14 +9,14 @@ endif()
 
 # ThreadSanitizer's and the coverage's calls at compile time; what they call is rooftile/sim/checked/hooks.cpp, and no
 # runtime of g++ is linked (-Wno-tsan: ours knows fences). Source lines need debug information (-g1), exact counts one
-# instruction per access: nothing merged, vectorised, or copied into several places.
+# instruction per access: nothing merged, vectorised, or copied into several places; no loop that never ends left out.
 set(rooftile_checked_options ${ROOFTILE_CHECKED_OPTIMISATION} -g1 -Wno-tsan
   -fsanitize=thread "SHELL:--param tsan-instrument-func-entry-exit=0"
   "SHELL:--param tsan-distinguish-volatile=1" -fsanitize-coverage=trace-pc -fsanitize=bounds
   -finline-small-functions -fno-tree-loop-distribute-patterns -fno-tree-vectorize -fno-tree-slp-vectorize
   -fno-store-merging -fno-thread-jumps -fno-tree-dominator-opts -fno-split-paths -fno-reorder-blocks
   -fno-reorder-blocks-and-partition -fno-crossjumping -fno-tree-tail-merge -fno-tree-vrp -fno-ipa-cp-clone
-  -fno-gnu-unique -fno-ipa-icf -fno-shrink-wrap -fno-optimize-sibling-calls -Wa,--keep-locals)
+  -fno-gnu-unique -fno-ipa-icf -fno-shrink-wrap -fno-optimize-sibling-calls -fno-finite-loops -Wa,--keep-locals)
 
 # rooftile_add_checked_object(TARGET FILES.cu...): makes TARGET_FILE of the checked object known as the target's
 # property ROOFTILE_CHECKED_OBJECT; no target where there are no files.
