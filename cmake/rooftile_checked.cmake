@@ -12,7 +12,7 @@ endif()
 # instruction per access: nothing merged, vectorised, or copied into several places; no loop that never ends left out.
 set(rooftile_checked_options ${ROOFTILE_CHECKED_OPTIMISATION} -g1 -Wno-tsan
   -fsanitize=thread "SHELL:--param tsan-instrument-func-entry-exit=0"
-  "SHELL:--param tsan-distinguish-volatile=1" -fsanitize-coverage=trace-pc -fsanitize=bounds
+  "SHELL:--param tsan-distinguish-volatile=1" -fsanitize-coverage=trace-pc -fsanitize=bounds,alignment
   -finline-small-functions -fno-tree-loop-distribute-patterns -fno-tree-vectorize -fno-tree-slp-vectorize
   -fno-store-merging -fno-thread-jumps -fno-tree-dominator-opts -fno-split-paths -fno-reorder-blocks
   -fno-reorder-blocks-and-partition -fno-crossjumping -fno-tree-tail-merge -fno-tree-vrp -fno-ipa-cp-clone

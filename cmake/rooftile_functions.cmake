@@ -60,9 +60,6 @@ function(rooftile_configure_simulated target)
   # too: what CUDA does, and what g++ takes for a mistake.
   target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -Wno-maybe-uninitialized -Wno-class-memaccess -UNDEBUG
                          -fno-extern-tls-init ${limits})
-  if(NOT ROOFTILE_SANITIZE)  # which finds misaligned accesses by itself
-    target_compile_options(${target} PRIVATE -fsanitize=alignment)
-  endif()
   set_target_properties(${target} PROPERTIES RULE_LAUNCH_COMPILE ${PROJECT_SOURCE_DIR}/tools/compile_simulated)
 endfunction()
 

@@ -1,4 +1,5 @@
-// Misaligned accesses: what -fsanitize=alignment finds in kernels, and the wrappers of device/.
+// Misaligned accesses: what -fsanitize=alignment finds in checked kernels, copies of vectors in plain ones, and the
+// wrappers of device/.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,6 +28,19 @@ void fail_misaligned(const char* what, const void* address, std::size_t bytes, s
           std::string(what) + " of " + std::to_string(bytes) + " bytes at an address that is " +
               std::to_string(reinterpret_cast<std::uintptr_t>(address) & (bytes - 1)) +
               " bytes past a multiple of " + std::to_string(bytes));
+  abandon_thread();
+}
+
+void misaligned_copy(const void* destination, const void* source, std::size_t bytes) {
+  if (current_thread == nullptr) return;
+  const auto off = [bytes](const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address) & (bytes - 1);
+  };
+  report_failure("misaligned access: " + std::to_string(bytes) + " bytes at once " +
+                 (off(source) != 0 ? "from an address that is " + std::to_string(off(source))
+                                   : "to an address that is " + std::to_string(off(destination))) +
+                 " bytes past a multiple of " + std::to_string(bytes) +
+                 "; the checked build names the line (`rooftile sim`)");
   abandon_thread();
 }
 

@@ -235,9 +235,8 @@ TEST(Launch, VectorsMustBeAligned) {
 #if !defined(__SANITIZE_ADDRESS__)  // UBSan, which the same build has, reports it first
   const Status status = run_copy(kStream, 128, in + 1, out);
   EXPECT_EQ(status.code(), StatusCode::device_error);
-  EXPECT_TRUE(mentions(status, "misaligned access: what must lie at a multiple of 16 bytes lies 4"));
-  EXPECT_TRUE(mentions(status, "block_kernels.cu:152"));
-  EXPECT_TRUE(mentions(run_copy(kStream, 128, in, out + 2), "lies 8 bytes past one at block_kernels.cu:154"));
+  EXPECT_TRUE(mentions(status, "misaligned access: 16 bytes at once"));
+  EXPECT_TRUE(mentions(run_copy(kStream, 128, in, out + 2), "to an address that is 8 bytes past"));
   EXPECT_TRUE(is_ok(run_copy(kStream, 128, in, out)));
 #endif
 }

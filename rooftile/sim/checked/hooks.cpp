@@ -126,7 +126,7 @@ void __tsan_vptr_read(void**) {}
   void name(const void* address) {                                               \
     on_access(address, bytes, AccessKind::kind, ROOFTILE_HOOK_PLACE, of_struct); \
   }
-// What is aligned to less than its size is a struct that is copied.
+// What is aligned to less than its size is a struct that is copied, and so may be what has 16 bytes.
 // Kernels spin on volatile flags: others must have their turn.
 #define ROOFTILE_VOLATILE_READ(bytes)                                 \
   void __tsan_volatile_read##bytes(const void* address) {             \
@@ -135,7 +135,7 @@ void __tsan_vptr_read(void**) {}
       checker->volatile_read(__builtin_return_address(0));            \
   }
 #define ROOFTILE_HOOKS(bytes)                                      \
-  ROOFTILE_HOOK(__tsan_read##bytes, bytes, load, false)            \
+  ROOFTILE_HOOK(__tsan_read##bytes, bytes, load, bytes == 16)      \
   ROOFTILE_HOOK(__tsan_write##bytes, bytes, store, false)          \
   ROOFTILE_HOOK(__tsan_unaligned_read##bytes, bytes, load, true)   \
   ROOFTILE_HOOK(__tsan_unaligned_write##bytes, bytes, store, true) \
