@@ -4,10 +4,18 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <ostream>
 #include <set>
+#include <string_view>
 
 #include "tests/checked/corpus/corpus.h"
 #include "tests/checked/planted.h"
+
+namespace rooftile::checked::corpus {
+
+void PrintTo(const Kernel& kernel, std::ostream* out) { *out << kernel.name; }
+
+}  // namespace rooftile::checked::corpus
 
 namespace rooftile::checked_testing {
 namespace {
@@ -50,11 +58,13 @@ class Corpus : public ::testing::TestWithParam<std::tuple<Kernel, Schedule>> {
 
 TEST_P(Corpus, IsJudgedRightly) {
   const auto& [kernel, schedule] = GetParam();
+  // What ends by the watchdog alone waits for it; what is right must not meet it on a busy machine.
+  const bool hangs = kernel.finding != nullptr && std::string_view(kernel.finding) == "deadlock";
   // Several OS threads: blocks meet each other.
   ASSERT_TRUE(is_ok(simt::set_executor_config({.order = std::get<0>(schedule),
                                                .seed = 3,
                                                .workers = 3,
-                                               .watchdog = std::chrono::milliseconds(100)})));
+                                               .watchdog = std::chrono::milliseconds(hangs ? 100 : 10000)})));
   DeviceVector<float> in(kElements);
   std::iota(in.begin(), in.end(), 1.0f);
   DeviceVector<float> out(kElements, -1.0f);
