@@ -72,6 +72,8 @@ TEST_P(Corpus, IsJudgedRightly) {
   const Report report = watch(
       {.metrics = std::get<1>(schedule)}, {input("in", in), output("out", out)},
       [&, run = kernel.run] { return run(kStream, in.data(), out.data()); }, &status);
+  for (const auto& line : report.accesses) EXPECT_FALSE(line.at.file.empty());
+  for (const auto& sync : report.syncs) EXPECT_FALSE(sync.at.file.empty());
   if (kernel.finding == nullptr) {
     EXPECT_TRUE(is_ok(status));
     EXPECT_EQ(describe(report), "");
