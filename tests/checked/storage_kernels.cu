@@ -31,7 +31,7 @@ __global__ void memory_kernel(MemoryUse use, const int* g_in, int* g_out) {
       if (t < 2) memset(s_bytes, t, sizeof(s_bytes));  // BUG fill_races
       break;
     case MemoryUse::copy_uninitialised:
-      if (t != 9) s_bytes[t] = g_in[t];
+      if (t != 8) s_bytes[t] = g_in[t];
       __syncthreads();
       if (t == 0) memcpy(g_out, s_bytes, sizeof(s_bytes));  // BUG copy_uninitialised
       break;
