@@ -21,6 +21,9 @@ namespace {
 constexpr int kSignal = SIGURG;
 constexpr std::chrono::milliseconds kPeriod{50};
 
+#if defined(__x86_64__) && !ROOFTILE_SIM_ASAN
+constexpr bool kIsSupported = true;
+
 struct KernelCode {
   std::uintptr_t first;
   std::uintptr_t end;
@@ -53,9 +56,6 @@ void report_spinning() {
   report_spinning();
   abandon_thread();
 }
-
-#if defined(__x86_64__) && !ROOFTILE_SIM_ASAN
-constexpr bool kIsSupported = true;
 
 // Only a thread that is in a kernel's own code is taken out of it: it holds no lock of anybody.
 void take_out(int, siginfo_t*, void* context) {

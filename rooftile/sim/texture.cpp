@@ -191,7 +191,7 @@ Result<TextureObject> make_texture_1d(const void* data, unsigned width, TexelFor
                              .format = format,
                              .data = bytes_of(data),
                              .width = width,
-                             .pitch_bytes = std::size_t{width} * (format.bits / 8 * format.channels),
+                             .pitch_bytes = std::size_t{width} * format.channels * format.bits / 8,
                              .options = options});
 }
 
@@ -202,7 +202,7 @@ Result<TextureObject> make_linear_texture(const void* data, unsigned elements, T
                              .format = format,
                              .data = bytes_of(data),
                              .width = elements,
-                             .pitch_bytes = std::size_t{elements} * (format.bits / 8 * format.channels),
+                             .pitch_bytes = std::size_t{elements} * format.channels * format.bits / 8,
                              .options = {.read = read}});
 }
 

@@ -86,7 +86,7 @@ std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value);
 std::uint32_t channel_of(const TextureRecord& texture, const Texel& texel, unsigned channel) {
   const unsigned bytes = texture.format.bits / 8;
   std::uint32_t raw = 0;
-  std::memcpy(&raw, reinterpret_cast<const unsigned char*>(&texel) + channel * bytes, bytes);
+  std::memcpy(&raw, reinterpret_cast<const unsigned char*>(&texel) + std::size_t{channel} * bytes, bytes);
   const bool normalise = texture.options.read == ReadMode::normalized_float;
   switch (texture.format.kind) {
     case TexelKind::floating:

@@ -38,7 +38,7 @@ const LibraryBug kRight[] = {
 };
 
 struct Memory {
-  DeviceVector<int> in = DeviceVector<int>(8 * 64, 1);
+  DeviceVector<int> in = DeviceVector<int>(512, 1);
   DeviceVector<int> out = DeviceVector<int>(64);
   [[nodiscard]] std::vector<Buffer> buffers() const { return {input("in", in), output("out", out)}; }
   Report watch_bug(LibraryBug bug, const SessionOptions& options, Status* status = nullptr) {

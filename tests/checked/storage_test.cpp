@@ -132,14 +132,14 @@ TEST_P(Storage, MistakesOfBytesAreFoundAtTheirLine) {
 
 // A warp reads a row of floats: one request of four sectors; filtered, four of them. At the author's line.
 TEST_P(Storage, TexturesCountAsLoadsOfTheirTexels) {
-  DeviceVector<float> image(32 * 8);
+  DeviceVector<float> image(256);
   std::iota(image.begin(), image.end(), 0.0f);
   std::vector<float> at(64);
   for (unsigned i = 0; i < 32; ++i) {
-    at[2 * i] = static_cast<float>(i) + 0.5f;
+    at[std::size_t{2} * i] = static_cast<float>(i) + 0.5f;
     at[2 * i + 1] = 2.5f;
   }
-  std::vector<float> out(4 * 32);
+  std::vector<float> out(128);
   for (const auto filter : {simt::FilterMode::point, simt::FilterMode::linear}) {
     auto texture =
         simt::make_texture_2d(image.data(), 32, 8, 128, simt::texel_format<float>(), {.filter = filter});
@@ -148,7 +148,7 @@ TEST_P(Storage, TexturesCountAsLoadsOfTheirTexels) {
       return run_fetch(kStream, Fetch::tex2D, ReadAs::float1, texture->handle(), 32, at.data(), out.data());
     });
     EXPECT_EQ(describe(report), "");
-    EXPECT_EQ(out[4 * 31], 2 * 32 + 31);
+    EXPECT_EQ(out[124], 2 * 32 + 31);
     AccessCounts counts;
     for (const auto& line : report.accesses) {
       if (simt::checked::source_text(line.at).ends_with("// the fetch") && line.kind == AccessKind::load) {
@@ -165,13 +165,13 @@ TEST_P(Storage, TexturesCountAsLoadsOfTheirTexels) {
 }
 
 TEST_P(Storage, TexelsOutsideOfTheBufferAreFound) {
-  std::vector<float> image(32 * 8);
+  std::vector<float> image(256);
   const std::vector<float> at{0.5f, 7.5f};
   std::vector<float> out(4);
   auto texture = simt::make_texture_2d(image.data(), 32, 8, 128, simt::texel_format<float>());
   ASSERT_TRUE(is_ok(texture.status()));
   const Report report =
-      watch({}, {{"image", image.data(), 7 * 128, true, true}, input("at", at), output("out", out)}, [&] {
+      watch({}, {{"image", image.data(), 896, true, true}, input("at", at), output("out", out)}, [&] {
         return run_fetch(kStream, Fetch::tex2D, ReadAs::float1, texture->handle(), 1, at.data(), out.data());
       });
   ASSERT_EQ(report.findings.size(), 1u);

@@ -170,7 +170,7 @@ void expect_rounded_to_16(bool to_bfloat16) {
   in[0] = 1.5f;
   in[1] = 0x1p-80f;
   in[2] = -0x1p-80f;
-  std::vector<std::uint16_t> bits(kRoundings * kCases);
+  std::vector<std::uint16_t> bits(std::size_t{kRoundings} * kCases);
   ASSERT_TRUE(is_ok(run_rounded_to_16(kStream, to_bfloat16, kCases, in.data(), bits.data())));
   for (unsigned i = 0; i < kCases; ++i) {
     const auto value = [&](unsigned rounding) { return to_float(Storage{bits[4 * i + rounding]}); };

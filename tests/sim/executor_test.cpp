@@ -91,7 +91,7 @@ TEST(LaneOrders, AMissingBarrierIsWrongInOneOrder) {
 
 TEST_P(EveryOrderRuns, TreeAndShuffleReduceAgree) {
   constexpr unsigned kBlocks = 20;
-  std::vector<float> in(kBlocks * 256);
+  std::vector<float> in(std::size_t{kBlocks} * 256);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 17) - 8;  // sums are exact
   std::vector<float> tree(kBlocks);
   std::vector<float> shuffled(kBlocks);
@@ -150,11 +150,11 @@ TEST_P(EveryOrderRuns, GridSync) {
   for (const unsigned blocks : {1u, 2u, 13u, 64u}) {
     constexpr unsigned kThreads = 48;
     constexpr int kRounds = 10;
-    std::vector<int> values(blocks * kThreads);
+    std::vector<int> values(std::size_t{blocks} * kThreads);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
     ASSERT_TRUE(is_ok(run_grid_sync(kStream, blocks, kThreads, kRounds, values.data())));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::size_t source = (i + kRounds * kThreads) % values.size();
+      const std::size_t source = (i + std::size_t{kRounds} * kThreads) % values.size();
       EXPECT_EQ(values[i], static_cast<int>(source) + kRounds);
     }
   }
@@ -173,7 +173,7 @@ TEST_P(EveryOrderRuns, DynamicSharedMemoryIsPoisonedAlignedAndWhole) {
 }
 
 TEST_P(EveryOrderRuns, EveryThreadOfAGridRunsOnce) {
-  std::vector<unsigned> seen(3 * 2 * 2 * 24);
+  std::vector<unsigned> seen(288);
   ASSERT_TRUE(is_ok(run_indices(kStream, seen.data())));
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], i % 24 < 12 ? 1u : 2u);
 }
@@ -214,7 +214,7 @@ TEST(Launch, ServesSeveralHostThreads) {
   std::vector<std::thread> hosts;
   for (int h = 0; h < 4; ++h) {
     hosts.emplace_back([h] {
-      std::vector<float> in(8 * 256, static_cast<float>(h + 1));
+      std::vector<float> in(2048, static_cast<float>(h + 1));
       std::vector<float> out(8);
       for (int repeat = 0; repeat < 30; ++repeat) {
         EXPECT_TRUE(is_ok(run_tree_reduce(kStream, 8, in.data(), out.data())));

@@ -190,7 +190,7 @@ TEST_P(Groups, ThreadGroupsAreKnownAtRunTime) {
       EXPECT_EQ(out[t].tile_size, tile);
       EXPECT_EQ(out[t].tile_rank, t - first);
       EXPECT_EQ(out[t].tile_sum, tile * first + tile * (tile - 1) / 2);
-      EXPECT_EQ(out[t].tickets, out[t / 32 * 32].tickets);
+      EXPECT_EQ(out[t].tickets, out[t - t % 32].tickets);
       if (t % 32 == 0) of_warp.push_back(out[t].tickets);
     }
     std::sort(of_warp.begin(), of_warp.end());

@@ -35,7 +35,7 @@ class EveryMisuse : public ::testing::TestWithParam<Schedule> {
     int sum = 0;
     ASSERT_TRUE(is_ok(run_block_sum(kStream, true, 64, in.data(), &sum)));
     EXPECT_EQ(sum, 64 * 65 / 2);
-    std::vector<int> values(4 * 32, 1);
+    std::vector<int> values(128, 1);
     ASSERT_TRUE(is_ok(run_grid_sync(kStream, 4, 32, 2, values.data())));
     EXPECT_EQ(values[0], 3);
   }

@@ -64,7 +64,7 @@ class Textures : public ::testing::Test {
     return run_fetch(kStream, kind, as, object, 1, at.data(), out);
   }
 
-  alignas(16) std::array<float, kPitch * kHeight> image_{};
+  alignas(16) std::array<float, std::size_t{kPitch} * kHeight> image_{};
 };
 
 TEST_F(Textures, PointsAreTheTexelsThatHoldThem) {
