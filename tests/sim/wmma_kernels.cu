@@ -62,7 +62,11 @@ __global__ void product_kernel(WmmaProduct product, const unsigned char* g_a, co
   }
   if (!product.saturate) {
     for (int i = 0; i < d_part.num_elements; ++i) {
-      d_part.x[i] = static_cast<D>(2) * d_part.x[i] + static_cast<D>(1);
+      if constexpr (std::is_same_v<D, int>) {
+        d_part.x[i] = static_cast<int>(2u * static_cast<unsigned>(d_part.x[i]) + 1u);  // wraps
+      } else {
+        d_part.x[i] = static_cast<D>(2) * d_part.x[i] + static_cast<D>(1);
+      }
     }
   }
   wmma::store_matrix_sync(reinterpret_cast<D*>(d), d_part, product.ldd, layout);
