@@ -164,11 +164,7 @@ __global__ void atomic_kernel(LibraryBug bug, const int* g_in, int* g_out) {
     while (s_flag.load(acquire) == 0) {
     }
     if (fences) libcuda::atomic_thread_fence(libcuda::memory_order_acquire, libcuda::thread_scope_block);
-    if (bug == LibraryBug::atomic_relaxed) {
-      g_out[0] = s_value;  // BUG atomic_relaxed
-    } else {
-      g_out[0] = s_value;  // BUG atomic_fence_left_out
-    }
+    g_out[0] = s_value;  // BUG atomic_handover
   }
 }
 

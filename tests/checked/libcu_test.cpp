@@ -23,9 +23,10 @@ const Planted<LibraryBug> kPlanted[] = {
      "an asynchronous copy wrote"},
     {LibraryBug::group_copy_not_waited, "group_copy_not_waited", FindingKind::race,
      "an asynchronous copy wrote"},
-    {LibraryBug::atomic_relaxed, "atomic_relaxed", FindingKind::race, "which thread (0,0,0) wrote"},
+    {LibraryBug::atomic_relaxed, "atomic_relaxed", FindingKind::race, "which thread (0,0,0) wrote",
+     "atomic_handover"},
     {LibraryBug::atomic_fence_left_out, "atomic_fence_left_out", FindingKind::race,
-     "which thread (0,0,0) wrote"},
+     "which thread (0,0,0) wrote", "atomic_handover"},
     {LibraryBug::group_of_too_few, "group_of_too_few", FindingKind::race, "of shared s_values"},
     {LibraryBug::plain_beside_atomic, "plain_beside_atomic", FindingKind::race, "byte 0 of out"},
 };
