@@ -2,9 +2,19 @@
 #pragma once
 
 #include <cassert>
-#include <typeinfo>
+#include <string_view>
 
 namespace rooftile {
+
+namespace detail {
+
+// Tells types apart, by its text: a library that was loaded at run time has a function of its own for the same type.
+template <class T>
+constexpr const char* type_text() {
+  return __PRETTY_FUNCTION__;
+}
+
+}  // namespace detail
 
 // Refers to arguments that outlive it. Never allocates.
 class ArgsRef {
@@ -14,20 +24,19 @@ class ArgsRef {
   static ArgsRef of(const Args& args) {
     ArgsRef ref;
     ref.args_ = &args;
-    ref.type_ = &typeid(Args);
+    ref.type_ = detail::type_text<Args>();
     return ref;
   }
   // Precondition: made from the same Args.
   template <class Args>
   [[nodiscard]] const Args& as() const {
-    // Compared by value: a peer from a library loaded at run time has an object of its own for the same type.
-    assert(type_ != nullptr && *type_ == typeid(Args));
+    assert(type_ != nullptr && std::string_view(type_) == detail::type_text<Args>());
     return *static_cast<const Args*>(args_);
   }
 
  private:
   const void* args_ = nullptr;
-  const std::type_info* type_ = nullptr;
+  const char* type_ = nullptr;
 };
 
 }  // namespace rooftile

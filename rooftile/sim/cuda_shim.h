@@ -45,6 +45,10 @@ consteval std::size_t alignment_of() {
 }
 }  // namespace rooftile::simt::detail
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wkeyword-macro"  // asm, alignas: kernels alone see them
+#endif
 // NOLINTBEGIN(bugprone-reserved-identifier)
 // A Hopper by CUDA 13: no code vanishes behind a question for the architecture or the toolkit.
 #define __CUDA_ARCH__ 900
@@ -74,6 +78,9 @@ consteval std::size_t alignment_of() {
 // The keyword may not stand behind __shared__, where CUDA's sources have it; the attribute may stand anywhere.
 #define alignas(...) __attribute__((aligned(::rooftile::simt::detail::alignment_of<__VA_ARGS__>())))
 // NOLINTEND(bugprone-reserved-identifier)
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 #define threadIdx (::rooftile::simt::detail::thread_index())
 #define blockIdx (::rooftile::simt::detail::block_index())

@@ -19,6 +19,8 @@ function(rooftile_add_header_checks target)
 endfunction()
 
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/*.h ${PROJECT_SOURCE_DIR}/cli/*.h)
+# Names that kernels include; some refuse (tests/sim/refusals_test).
+list(FILTER headers EXCLUDE REGEX "/rooftile/sim/cuda_headers/")
 # Kernel headers know the device qualifiers of their target; the arch-specific ones are nvcc's alone.
 set(kernel_headers)
 foreach(header IN LISTS headers)

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "rooftile/sim/block.h"
 #include "rooftile/sim/checked/cluster_state.h"
@@ -181,7 +182,12 @@ class Checker final : public detail::BlockWatcher {
   [[nodiscard]] std::optional<StoreTicket> ticket_of_store(unsigned thread, const Place& place) const;
   [[nodiscard]] bool is_done(const StoreTicket& ticket) const;
   // To be called with each event on this OS thread: what was stored last is there now.
-  void stores_are_done();
+  void stores_are_done() {
+    if (stores_now_ != nullptr) end_store(*std::exchange(stores_now_, nullptr));
+    if (!store_pairs_.empty()) [[unlikely]]
+      settle_pairs();
+  }
+  void settle_pairs();
   // Of the cluster, in what the executor tells: nobody who holds it may wait for a store that is done.
   [[nodiscard]] std::unique_lock<std::mutex> lock_for_event() {
     stores_are_done();

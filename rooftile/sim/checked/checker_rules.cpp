@@ -142,17 +142,17 @@ void Checker::begin_store(const Access& access) {
   StoreInFlight& store = in_flight_[current_thread->linear];
   store.bytes = access.bytes;
   store.contested.store(false, std::memory_order_relaxed);
-  store.address.store(access.address);
+  store.address.store(access.address, std::memory_order_release);
   if (!metrics_) stores_now_ = &store;
 }
 
 void Checker::end_store(StoreInFlight& store) {
   const std::uintptr_t address = store.address.load(std::memory_order_relaxed);
   if (address == 0) return;
-  store.address.store(0);
-  if (store.contested.exchange(false)) {
-    session_.contested.add_value(address, stored_value(address, store.bytes));
-  }
+  store.address.store(0, std::memory_order_release);
+  if (!store.contested.load(std::memory_order_relaxed)) return;
+  store.contested.store(false, std::memory_order_relaxed);
+  session_.contested.add_value(address, stored_value(address, store.bytes));
 }
 
 // The earlier store of a thread of this block at this place, where it waits there still; none: it is done.
@@ -167,9 +167,7 @@ bool Checker::is_done(const StoreTicket& ticket) const {
   return held.serial > ticket.serial || (held.serial == ticket.serial && !held.waits);
 }
 
-void Checker::stores_are_done() {
-  if (stores_now_ != nullptr) end_store(*std::exchange(stores_now_, nullptr));
-  if (store_pairs_.empty()) return;
+void Checker::settle_pairs() {
   store_pairs_.settle(findings_, remarks_, [this](const StoreTicket& ticket) { return is_done(ticket); });
 }
 
