@@ -6,16 +6,6 @@
 
 namespace rooftile {
 
-namespace detail {
-
-// Tells types apart, by its text: a library that was loaded at run time has a function of its own for the same type.
-template <class T>
-constexpr const char* type_text() {
-  return __PRETTY_FUNCTION__;
-}
-
-}  // namespace detail
-
 // Refers to arguments that outlive it. Never allocates.
 class ArgsRef {
  public:
@@ -24,17 +14,24 @@ class ArgsRef {
   static ArgsRef of(const Args& args) {
     ArgsRef ref;
     ref.args_ = &args;
-    ref.type_ = detail::type_text<Args>();
+    ref.type_ = type_text<Args>();
     return ref;
   }
   // Precondition: made from the same Args.
   template <class Args>
   [[nodiscard]] const Args& as() const {
-    assert(type_ != nullptr && std::string_view(type_) == detail::type_text<Args>());
+    assert(type_ != nullptr && std::string_view(type_) == type_text<Args>());
     return *static_cast<const Args*>(args_);
   }
 
  private:
+  // Tells types apart, by its text: a library that was loaded at run time has a function of its own for the same
+  // type.
+  template <class T>
+  static constexpr const char* type_text() {
+    return __PRETTY_FUNCTION__;
+  }
+
   const void* args_ = nullptr;
   const char* type_ = nullptr;
 };
