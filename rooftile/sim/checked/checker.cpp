@@ -257,7 +257,7 @@ void Checker::access_remote(const SharedPlace& place, const Access& access) {
 
 void Checker::access_global(const Access& access) {
   const std::uintptr_t address = access.address;
-  if (is_constant_memory(address)) {
+  if (constants_.contains(address)) {
     if (metrics_) hold_at(access, MemorySpace::constant, address);
     return;
   }

@@ -193,7 +193,15 @@ class Checker final : public detail::BlockWatcher {
     stores_are_done();
     return cluster_->lock();
   }
-  void begin_store(const Access& access);
+  // Before its judgement: who finds the store in a shadow finds it in flight, too.
+  void begin_store(const Access& access) {
+    if (!checks_ || access.kind != AccessKind::store || access.atomic) return;
+    StoreInFlight& store = in_flight_[detail::current_thread->linear];
+    store.bytes = access.bytes;
+    store.contested.store(false, std::memory_order_relaxed);
+    store.address.store(access.address, std::memory_order_release);
+    if (!metrics_) stores_now_ = &store;
+  }
   void end_store(StoreInFlight& store);
   [[nodiscard]] bool is_fenced(const ProxyFences& fences, std::uint32_t block, unsigned thread,
                                Stamp stamp) const;
@@ -234,6 +242,7 @@ class Checker final : public detail::BlockWatcher {
 
   // Shared memory: the dynamic part, then the OS thread's block of thread-local variables.
   const KernelVariables& variables_;
+  const AddressRange constants_ = constant_memory();
   std::uintptr_t variables_at_ = 0;
   std::uintptr_t dynamic_at_ = 0;
   SharedShadow shadow_;

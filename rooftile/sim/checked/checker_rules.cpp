@@ -136,16 +136,6 @@ bool Checker::contest(std::uintptr_t address) {
   return found;
 }
 
-// Before its judgement: who finds the store in a shadow finds it in flight, too.
-void Checker::begin_store(const Access& access) {
-  if (!checks_ || access.kind != AccessKind::store || access.atomic) return;
-  StoreInFlight& store = in_flight_[current_thread->linear];
-  store.bytes = access.bytes;
-  store.contested.store(false, std::memory_order_relaxed);
-  store.address.store(access.address, std::memory_order_release);
-  if (!metrics_) stores_now_ = &store;
-}
-
 void Checker::end_store(StoreInFlight& store) {
   const std::uintptr_t address = store.address.load(std::memory_order_relaxed);
   if (address == 0) return;

@@ -53,16 +53,16 @@ void sort_by_place(std::vector<KernelVariable>& variables) {
 
 }  // namespace
 
-bool is_constant_memory(std::uintptr_t address) {
+AddressRange constant_memory() {
   const auto first = reinterpret_cast<std::uintptr_t>(&__start_rooftile_constant);
-  return address - first < reinterpret_cast<std::uintptr_t>(&__stop_rooftile_constant) - first;
+  return {first, reinterpret_cast<std::uintptr_t>(&__stop_rooftile_constant) - first};
 }
 
 KernelVariables::KernelVariables() : block_bytes_(detail::thread_local_block().bytes) {
   detail::for_each_kernel_symbol("checked", [this](const detail::ProgramSymbol& symbol) {
     if (symbol.bytes == 0 || is_compilers_own(symbol.name)) return;
     if (symbol.is_thread_local) shared_.push_back(variable_of(symbol));
-    if (symbol.is_data && !is_constant_memory(symbol.place)) device_.push_back(variable_of(symbol));
+    if (symbol.is_data && !constant_memory().contains(symbol.place)) device_.push_back(variable_of(symbol));
   });
   sort_by_place(shared_);
   sort_by_place(device_);

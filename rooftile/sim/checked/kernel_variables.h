@@ -17,8 +17,13 @@ struct KernelVariable {
   std::string function;  // of a variable in a function: the function's symbol
 };
 
-// Of __constant__ variables.
-[[nodiscard]] bool is_constant_memory(std::uintptr_t address);
+struct AddressRange {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  [[nodiscard]] bool contains(std::uintptr_t address) const { return address - begin < bytes; }
+};
+// The program's __constant__ variables.
+[[nodiscard]] AddressRange constant_memory();
 
 class KernelVariables {
  public:
