@@ -33,7 +33,8 @@ Checker::Checker(SessionState& session, detail::BlockRunner& runner)
       checks_(session.options.checks),
       variables_(KernelVariables::of_program()),
       shadow_(kMaxDynamicSharedBytes + variables_.block_bytes()),
-      grid_clocks_(session.released) {}
+      grid_clocks_(session.released),
+      open_requests_(metrics_ ? detail::kMaxWarps : 0) {}
 
 Checker::~Checker() = default;
 
@@ -78,10 +79,8 @@ void Checker::block_started(std::uint64_t linear_block) {
   block_ = static_cast<std::uint32_t>(linear_block);
   grid_clocks_.start_block();
   stored_at_ = progressed_at_ = std::chrono::steady_clock::now();
-  store_pairs_.drop();  // of a block that was given up
-  stores_now_ = nullptr;
-  for (unsigned t = 0; t < threads_; ++t) in_flight_[t].address.store(0, std::memory_order_relaxed);
-  for (unsigned t = 0; t < threads_; ++t) held_[t].waits = false;
+  if (is_in_block_) forget_block();  // the one before was given up
+  is_in_block_ = true;
   {
     const auto lock = cluster_->lock();
     const detail::BlockRecord& record = runner_.block_record();
@@ -97,6 +96,15 @@ void Checker::block_started(std::uint64_t linear_block) {
     const unsigned lanes = threads_ - w * kLanesOfWarp;
     live_[w] = started_[w] = lanes >= kLanesOfWarp ? ~0u : (1u << lanes) - 1;
     held_lanes_[w] = 0;
+  }
+}
+
+void Checker::forget_block() {
+  store_pairs_.drop();
+  stores_now_ = nullptr;
+  for (unsigned t = 0; t < kMaxBlockThreads; ++t) {
+    held_[t].waits = false;
+    in_flight_[t].address.store(0, std::memory_order_relaxed);
   }
 }
 

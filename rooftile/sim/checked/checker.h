@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "rooftile/sim/block.h"
 #include "rooftile/sim/checked/cluster_state.h"
@@ -221,6 +222,7 @@ class Checker final : public detail::BlockWatcher {
   void look_for_endless_loop(const void* pc);
   void hold_at(const Access& access, MemorySpace space, std::uintptr_t address);
   void close_requests();
+  void forget_block();
   [[nodiscard]] unsigned member_alignment(const void* pc);
   void count_sync(const Place& place, const char* name, std::uint64_t lanes);
   // `text` is asked for the first time alone.
@@ -263,15 +265,16 @@ class Checker final : public detail::BlockWatcher {
   std::array<Held, kMaxBlockThreads> held_;
 
   SiteCounts sites_;
-  std::array<OpenRequests, detail::kMaxWarps> open_requests_;
+  std::vector<OpenRequests> open_requests_;  // of each warp, where it counts
   CopyCounts copies_;
   RawSyncs syncs_;
   RawFindings findings_;
   RawFindings remarks_;
   StorePairs store_pairs_;
   std::array<StoreInFlight, kMaxBlockThreads> in_flight_;  // plain stores to global memory
-  StoreInFlight* stores_now_ = nullptr;                    // the one that comes before the next event
-  std::set<Place> places_;                                 // that marks point to
+  bool is_in_block_ = false;
+  StoreInFlight* stores_now_ = nullptr;  // the one that comes before the next event
+  std::set<Place> places_;               // that marks point to
   std::unordered_map<const void*, unsigned> member_alignments_;
   std::uint64_t basic_blocks_ = 0;
   std::uint64_t basic_block_lanes_ = 0;

@@ -174,6 +174,7 @@ void Checker::check_remote(const SharedPlace& place, const Touch& touch) {
 }
 
 void Checker::block_returned() {
+  is_in_block_ = false;
   stores_are_done();
   if (cluster_->blocks == 1) return;
   const auto lock = cluster_->lock();

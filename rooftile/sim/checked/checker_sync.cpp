@@ -27,7 +27,7 @@ void Checker::barrier_passed(std::source_location where) {
 
 void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, std::uint32_t lanes,
                                 const std::uint8_t* source_lanes, std::source_location where) {
-  open_requests_[warp].close(sites_);
+  if (metrics_) open_requests_[warp].close(sites_);
   // Shuffles and votes order no memory accesses (CUDA C++
   // Programming Guide, warp vote and shuffle functions).
   if (op == WarpOp::sync) {
