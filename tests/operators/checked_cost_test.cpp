@@ -131,6 +131,9 @@ TEST_P(Cost, OfChecksIsAtMostTenTimesThePlainRun) {
   }
   fmt::print("checks of {}: {:.1f} times the plain simulated SM\n", op_->name, sum.checked / sum.plain);
   EXPECT_FALSE(done.empty());
+  // Of less than that the start of a watched launch is a large part, and the clock's steps are, too.
+  constexpr double kLeastSeconds = 1e-3;
+  if (sum.plain < kLeastSeconds) GTEST_SKIP() << "its small cases take less than a millisecond in all";
   EXPECT_LE(sum.checked, kMostTimes * sum.plain);
 }
 
