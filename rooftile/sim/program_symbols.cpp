@@ -1,10 +1,13 @@
 #include "rooftile/sim/program_symbols.h"
 
+#include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -99,6 +102,13 @@ class SymbolReader {
 
 void for_each_kernel_symbol(std::string_view target, const std::function<void(const ProgramSymbol&)>& body) {
   SymbolReader(target, body).read();
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                    std::free);
+  return text != nullptr ? text.get() : symbol;
 }
 
 ThreadLocalBlock thread_local_block() { return this_program().block; }

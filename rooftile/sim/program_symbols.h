@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace rooftile::simt::detail {
@@ -20,6 +21,9 @@ struct ProgramSymbol {
 
 // Of the kernels of a target, "sim" or "checked". Nothing in a stripped program.
 void for_each_kernel_symbol(std::string_view target, const std::function<void(const ProgramSymbol&)>& body);
+
+// "kernel(float*)::s_tile"; what is not mangled as it stands.
+[[nodiscard]] std::string demangled(const char* symbol);
 
 struct ThreadLocalBlock {
   std::uintptr_t address = 0;

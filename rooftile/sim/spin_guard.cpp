@@ -1,12 +1,9 @@
 #include "rooftile/sim/spin_guard.h"
 
-#include <cxxabi.h>
 #include <signal.h>
 #include <ucontext.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,16 +35,9 @@ std::vector<KernelCode>& kernel_code() {
 
 thread_local const KernelCode* spinning_in = nullptr;
 
-std::string demangled(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  return text != nullptr ? text.get() : symbol;
-}
-
 void report_spinning() {
   report_failure(
-      "livelock: " + demangled(spinning_in->name) +
+      "livelock: " + demangled(spinning_in->name.c_str()) +
       " turns in a loop, or reads memory until it changes: read it by a polling helper; `rooftile sim` "
       "on a rung names the line");
 }

@@ -88,8 +88,8 @@ void Checker::look_for_endless_loop(const void* pc) {
   const auto watchdog = grid_->config.watchdog;
   if (now - stored_at_ <= watchdog && now - progressed_at_ <= kPatienceWithStores * watchdog) return;
   detail::report_failure("livelock: an endless loop at " + session_.describe(pc) +
-                         ": no barrier and no end in " + std::to_string(watchdog.count()) +
-                         " ms, nor anything stored");
+                         ": nothing that others wait for in the watchdog's " +
+                         std::to_string(watchdog.count()) + " ms");
   detail::abandon_thread();
 }
 

@@ -6,7 +6,7 @@ namespace rooftile::simt::checked {
 
 bool ContestedStores::add_place(Contested& contested, std::uintptr_t address,
                                 const std::optional<StoredValue>& value) {
-  if (contested.differs || contested.values.size() >= kMostPlaces) return false;
+  if (contested.differs) return false;
   std::optional<StoredValue>& known = contested.values[address];
   if (known && value && *known != *value) {
     contested.differs = true;

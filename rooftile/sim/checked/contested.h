@@ -47,8 +47,6 @@ class ContestedStores {
     bool differs = false;
     std::unordered_map<std::uintptr_t, std::optional<StoredValue>> values;  // by place
   };
-  // Enough to know a kernel by; more is not kept.
-  static constexpr std::size_t kMostPlaces = 1 << 16;
   static bool add_place(Contested& contested, std::uintptr_t address,
                         const std::optional<StoredValue>& value);
 

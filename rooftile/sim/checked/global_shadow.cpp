@@ -72,8 +72,7 @@ void GlobalShadow::access(std::size_t offset, std::size_t bytes, const GlobalMar
       if (!is_ordered(earlier, mark, actor)) {
         if (verdict.conflict.epoch != 0 && !verdict.of_two_stores) return;
         verdict.conflict = earlier;
-        verdict.of_two_stores = earlier.write && !earlier.atomic && mark.write && !mark.atomic &&
-                                !is_agent(earlier.thread) && !is_agent(mark.thread);
+        verdict.of_two_stores = are_plain_stores(earlier, mark);
       } else if (is_fenced != nullptr && earlier.write && !is_agent(earlier.thread) && !is_covered(earlier) &&
                  !(*is_fenced)(earlier)) {
         verdict.unfenced = earlier;

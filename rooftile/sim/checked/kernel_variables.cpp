@@ -1,10 +1,6 @@
 #include "rooftile/sim/checked/kernel_variables.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
 
 #include "rooftile/sim/program_symbols.h"
@@ -26,19 +22,9 @@ bool is_compilers_own(std::string_view symbol) {
                      [&](std::string_view prefix) { return symbol.starts_with(prefix); });
 }
 
-std::string demangled(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
-                                                    std::free);
-  return text != nullptr ? text.get() : symbol;
-}
-
 KernelVariable variable_of(const detail::ProgramSymbol& symbol) {
-  KernelVariable variable{symbol.place, symbol.bytes, demangled(symbol.name), {}};
+  KernelVariable variable{symbol.place, symbol.bytes, detail::demangled(symbol.name)};
   if (const std::size_t colon = variable.name.rfind("::"); colon != std::string::npos) {
-    // "kernel(float*)::s_tile"; a namespace has no arguments behind its name.
-    const bool in_function = colon > 0 && variable.name[colon - 1] == ')';
-    if (in_function) variable.function = variable.name.substr(0, colon);
     variable.name.erase(0, colon + 2);
   }
   // "s_tile.0" of a function with C linkage

@@ -13,8 +13,7 @@ namespace rooftile::simt::checked {
 struct KernelVariable {
   std::uintptr_t place = 0;  // shared: offset in the program's thread-local block; device: address
   std::size_t bytes = 0;
-  std::string name;      // "s_tile"
-  std::string function;  // of a variable in a function: the function's symbol
+  std::string name;  // "s_tile"
 };
 
 struct AddressRange {

@@ -30,6 +30,12 @@ inline constexpr unsigned kMaxClusterBlocks = 16;
 inline constexpr unsigned kFirstAgent = kMaxClusterBlocks * kMaxBlockThreads;
 [[nodiscard]] constexpr bool is_agent(unsigned id) { return id >= kFirstAgent; }
 
+// Of two marks: both are stores of threads and neither is atomic.
+template <class Mark>
+[[nodiscard]] bool are_plain_stores(const Mark& a, const Mark& b) {
+  return a.write && !a.atomic && !is_agent(a.thread) && b.write && !b.atomic && !is_agent(b.thread);
+}
+
 // What is known of one thread's releases: of its block, its warp, and itself the accesses below these stamps.
 // Of an agent, `thread_stamp` alone.
 struct BlockKnowledge {

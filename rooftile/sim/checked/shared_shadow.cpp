@@ -24,8 +24,7 @@ inline void SharedShadow::find_conflict(const Cell& cell, const Mark& mark, unsi
     if (clocks.is_ordered(earlier.thread, earlier.stamp, thread)) return;
     if (verdict.conflict.bytes != 0 && !verdict.of_two_stores) return;
     verdict.conflict = earlier;
-    verdict.of_two_stores = earlier.write && !earlier.atomic && mark.write && !mark.atomic &&
-                            !is_agent(earlier.thread) && !is_agent(mark.thread);
+    verdict.of_two_stores = are_plain_stores(earlier, mark);
   };
   for (const Mark& earlier : cell.writes) judge(earlier);
   if (!mark.write) return;

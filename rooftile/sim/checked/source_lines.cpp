@@ -1,14 +1,13 @@
 #include "rooftile/sim/checked/source_lines.h"
 
 #include <backtrace.h>
-#include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <string_view>
+
+#include "rooftile/sim/program_symbols.h"
 
 namespace rooftile::simt::checked {
 namespace {
@@ -33,12 +32,7 @@ std::string base_name(std::string name) {
 }
 
 // A name as the program has it, mangled or not.
-std::string plain_name(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  return base_name(name != nullptr ? name.get() : symbol);
-}
+std::string plain_name(const std::string& symbol) { return base_name(detail::demangled(symbol.c_str())); }
 
 // What copies a struct though its author wrote no such function stands at the line that names the struct.
 bool is_implicit_copy(const SourceLine& line, const char* function) {
