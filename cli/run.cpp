@@ -26,11 +26,14 @@ struct RunCommand {
 struct Input {
   HostTensor tensor;
   DType dtype = DType::f32;
+  bool absent = false;
+
+  [[nodiscard]] TensorSpec spec() const { return absent ? absent_spec() : TensorSpec{dtype, tensor.shape()}; }
 };
 
 Result<Input> read_input(const std::string& path, const TensorSlot& slot, const std::optional<DType>& named) {
   ROOFTILE_TRY_ASSIGN(HostTensor tensor, read_npy(path));
-  Input input{std::move(tensor), DType::f32};
+  Input input{.tensor = std::move(tensor)};
   input.dtype = input.tensor.dtype();
   const bool is_bits = input.dtype == DType::u8 || input.dtype == DType::u16;
   if (named && is_bits && is_float(*named) && size_of(*named) == size_of(input.dtype)) input.dtype = *named;
@@ -50,12 +53,17 @@ Status check_counts(const OperatorDescriptor& op, const RunCommand& call) {
   for (const auto& [direction, given, option] : {std::tuple{SlotDirection::in, call.in.size(), "--in"},
                                                  std::tuple{SlotDirection::out, call.out.size(), "--out"}}) {
     std::vector<std::string> names;
+    std::size_t needed = 0;  // the last ones may be optional
     for (const TensorSlot& slot : op.slots) {
-      if (slot.direction == direction) names.push_back(slot.name);
+      if (slot.direction != direction) continue;
+      names.push_back(slot.name);
+      if (!slot.optional) needed = names.size();
     }
-    if (names.size() != given) {
-      return invalid_argument(fmt::format("{} takes {} {} file{} ({}), not {}", op.name, names.size(), option,
-                                          names.size() == 1 ? "" : "s", fmt::join(names, ", "), given));
+    if (given < needed || given > names.size()) {
+      const std::string wanted =
+          needed == names.size() ? std::to_string(needed) : fmt::format("{} to {}", needed, names.size());
+      return invalid_argument(fmt::format("{} takes {} {} file{} ({}), not {}", op.name, wanted, option,
+                                          wanted == "1" ? "" : "s", fmt::join(names, ", "), given));
     }
   }
   return {};
@@ -111,8 +119,12 @@ Result<Work> prepare(const Session& session, const RunCommand& call) {
   std::vector<TensorSpec> specs;
   for (const TensorSlot& slot : op.slots) {
     if (slot.direction != SlotDirection::in) continue;
-    ROOFTILE_TRY_ASSIGN(Input input, read_input(call.in[work.inputs.size()], slot, named));
-    specs.push_back({input.dtype, input.tensor.shape()});
+    Input input;
+    input.absent = true;
+    if (work.inputs.size() < call.in.size()) {
+      ROOFTILE_TRY_ASSIGN(input, read_input(call.in[work.inputs.size()], slot, named));
+    }
+    specs.push_back(input.spec());
     work.inputs.push_back(std::move(input));
   }
   Result<std::vector<TensorSpec>> outputs = op.infer_outputs(specs, work.params);
@@ -134,10 +146,14 @@ Result<Done> execute(const Work& work) {
   std::vector<TensorView> views;
   std::vector<TensorView> outputs;
   std::vector<TensorSpec> inputs;
-  for (const Input& input : work.inputs) inputs.push_back({input.dtype, input.tensor.shape()});
+  for (const Input& input : work.inputs) inputs.push_back(input.spec());
   const std::vector<TensorSpec> specs = specs_by_slot(op, inputs, work.outputs);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const TensorSpec& spec = specs[i];
+    if (is_absent(spec)) {
+      views.emplace_back();
+      continue;
+    }
     const bool is_input = is_read(op.slots[i]);
     const Input* input = is_input ? &work.inputs[views.size() - outputs.size()] : nullptr;
     ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));

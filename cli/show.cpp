@@ -34,7 +34,13 @@ std::string_view direction(const TensorSlot& slot) {
 std::string what_it_is(const TensorSlot& slot) {
   std::string text = slot.doc.empty() && !slot.shape_of.empty() ? "the shape of " + slot.shape_of : slot.doc;
   if (slot.optional) text += "; may be left out";
-  if (!slot.may_alias.empty()) text += fmt::format("; may be {} itself", slot.may_alias);
+  if (!slot.may_alias.empty()) {
+    std::string names = slot.may_alias;
+    constexpr std::string_view kOr = " or ";
+    for (std::size_t at = 0; (at = names.find(' ', at)) != std::string::npos; at += kOr.size())
+      names.replace(at, 1, kOr);
+    text += fmt::format("; may be {} itself", names);
+  }
   return text;
 }
 

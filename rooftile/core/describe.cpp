@@ -83,6 +83,17 @@ Status check_layout(const TensorSlot& slot, const ConstTensorView& view) {
   return {};
 }
 
+// Whether an output may be that input itself.
+bool may_be(const TensorSlot& output, std::string_view input) {
+  std::string_view names = output.may_alias;
+  while (!names.empty()) {
+    const std::size_t space = std::min(names.find(' '), names.size());
+    if (names.substr(0, space) == input) return true;
+    names.remove_prefix(std::min(space + 1, names.size()));
+  }
+  return false;
+}
+
 Status check_overlap(const std::vector<TensorSlot>& slots, std::size_t written, const SlotViews& views) {
   const TensorSlot& slot = slots[written];
   const ConstTensorView& view = views[written];
@@ -92,7 +103,7 @@ Status check_overlap(const std::vector<TensorSlot>& slots, std::size_t written, 
     if (i == written || (is_written(other) && i > written)) continue;
     const ConstTensorView& other_view = views[i];
     if (absent(other, other_view) || !overlaps(view, other_view)) continue;
-    if (slot.may_alias != other.name) return invalid_argument(slot.name + " must not overlap " + other.name);
+    if (!may_be(slot, other.name)) return invalid_argument(slot.name + " must not overlap " + other.name);
     if (!same_tensor(view, other_view)) {
       return invalid_argument(slot.name + " must be " + other.name +
                               " itself, with its shape and strides, or not overlap it");
@@ -181,7 +192,8 @@ Status set_inputs(const std::vector<TensorSlot>& slots, std::span<const TensorSp
     if (!is_read(slot)) continue;
     if (at == inputs.size()) return internal_error("fewer inputs than slots that are read");
     const TensorSpec& input = inputs[at++];
-    slot.set(args, contiguous_view<void>(nullptr, input.dtype, kCpu, input.shape));
+    slot.set(args, is_absent(input) ? TensorView()
+                                    : contiguous_view<void>(nullptr, input.dtype, kCpu, input.shape));
   }
   return {};
 }

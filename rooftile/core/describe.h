@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "rooftile/core/detail/quick_slot_check.h"
+#include "rooftile/core/enum_list.h"
 #include "rooftile/core/enum_names.h"
 #include "rooftile/core/operator.h"
 
@@ -117,6 +118,7 @@ bool in_range(T value, double minimum, double maximum) {
 template <class T>
 struct ParamCodec {  // numbers, flags and enums
   static constexpr bool kOptional = false;
+  static constexpr std::size_t kMostChoices = 1;
   static constexpr ParamType kType = std::is_same_v<T, bool>       ? ParamType::boolean
                                      : std::is_same_v<T, DType>    ? ParamType::dtype
                                      : std::is_enum_v<T>           ? ParamType::text
@@ -168,6 +170,7 @@ struct ParamCodec {  // numbers, flags and enums
 template <class T>
 struct ParamCodec<std::optional<T>> {
   static constexpr bool kOptional = true;
+  static constexpr std::size_t kMostChoices = 1;
   static constexpr ParamType kType = ParamCodec<T>::kType;
   static ParamValue encode(const std::optional<T>& value, const std::string& none) {
     return value ? ParamCodec<T>::encode(*value, none) : ParamValue(NoValue{none});
@@ -185,6 +188,7 @@ struct ParamCodec<std::optional<T>> {
 template <>
 struct ParamCodec<Extents> {  // a list of integers, up to kMaxRank; an empty one is no value
   static constexpr bool kOptional = true;
+  static constexpr std::size_t kMostChoices = 1;
   static constexpr ParamType kType = ParamType::integers;
   static ParamValue encode(const Extents& value, const std::string& none) {
     if (value.empty()) return NoValue{none};
@@ -202,6 +206,36 @@ struct ParamCodec<Extents> {  // a list of integers, up to kMaxRank; an empty on
     return true;
   }
   static std::vector<std::string> choices() { return {}; }
+};
+
+template <class E, std::size_t kMost>
+struct ParamCodec<EnumList<E, kMost>> {  // names, divided by commas; at least one
+  static constexpr bool kOptional = false;
+  static constexpr std::size_t kMostChoices = kMost;
+  static constexpr ParamType kType = ParamType::text;
+  static ParamValue encode(const EnumList<E, kMost>& list, const std::string& none) {
+    std::string text;
+    for (const E value : list)
+      text += (text.empty() ? "" : ",") + std::get<std::string>(ParamCodec<E>::encode(value, none));
+    return list.valid() ? text : text + ",...";
+  }
+  static EnumList<E, kMost> decode(const ParamValue& value) {
+    EnumList<E, kMost> list;
+    std::string_view text = std::get<std::string>(value);
+    while (!text.empty()) {
+      const std::size_t comma = text.find(',');
+      list.push_back(enum_value<E>(text.substr(0, comma)));
+      text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
+    return list;
+  }
+  static bool valid(const EnumList<E, kMost>& list, double, double) {
+    if (!list.valid() || list.empty()) return false;
+    for (const E value : list)
+      if (enum_name(value).empty()) return false;
+    return true;
+  }
+  static std::vector<std::string> choices() { return ParamCodec<E>::choices(); }
 };
 
 }  // namespace detail
@@ -228,6 +262,7 @@ Param<Args> param(std::string name, T Args::*member, ParamRules rules) {
                    .default_value = Codec::encode(Args().*member, none),
                    .doc = std::move(rules.doc),
                    .choices = Codec::choices(),
+                   .most_choices = Codec::kMostChoices,
                    .minimum = rules.minimum,
                    .maximum = rules.maximum,
                    .none = none,

@@ -35,12 +35,14 @@ struct TensorSlot {
   int min_rank = 0;
   int max_rank = kMaxRank;
   DTypeSet dtypes{};
-  std::string dtype_of{};   // its dtype is that of this slot
-  std::string shape_of{};   // its shape is that of this slot
-  std::string may_alias{};  // an output that may be this input itself: the same pointer, dtype and strides
-  bool dense = false;       // row-major without gaps
-  bool optional = false;    // may be absent: a view without memory and dimensions
-  bool free_ones = false;   // an output whose extents of 1 do not count: [3,1] is as good as [3]
+  std::string dtype_of{};  // its dtype is that of this slot
+  std::string shape_of{};  // its shape is that of this slot
+  // An output that may be one of these inputs itself: the same pointer, dtype and strides. Names, divided by spaces; the
+  // first is the one that cases in place take.
+  std::string may_alias{};
+  bool dense = false;      // row-major without gaps
+  bool optional = false;   // may be absent: a view without memory and dimensions
+  bool free_ones = false;  // an output whose extents of 1 do not count: [3,1] is as good as [3]
   std::string doc{};
   // Of a call's arguments.
   std::function<ConstTensorView(ArgsRef)> view{};
@@ -48,6 +50,10 @@ struct TensorSlot {
   // Of an `out` slot: what it is for a call's inputs and parameters. Its shape is asked of every call; its dtype is what
   // the operator allocates, where the slot allows several.
   std::function<Status(ArgsRef, TensorSpec&)> spec{};
+
+  [[nodiscard]] std::string_view alias_of_cases() const {
+    return std::string_view(may_alias).substr(0, may_alias.find(' '));
+  }
 };
 
 [[nodiscard]] inline bool is_read(const TensorSlot& slot) { return slot.direction != SlotDirection::out; }
@@ -55,6 +61,10 @@ struct TensorSlot {
 [[nodiscard]] inline bool is_absent(const ConstTensorView& view) {
   return view.data == nullptr && view.rank() == 0;
 }
+
+// In a list of specs: an optional input that the call does not have. No tensor has such an extent.
+[[nodiscard]] inline TensorSpec absent_spec() { return {DType::f32, Extents{-1}}; }
+[[nodiscard]] inline bool is_absent(const TensorSpec& spec) { return spec.shape == Extents{-1}; }
 
 // The views of a call in slot order, read once.
 class SlotViews {
@@ -156,7 +166,7 @@ struct OperatorDescriptor {
   std::function<std::string(ArgsRef)> describe;
   // Typed arguments from tensors in slot order (an absent one: a view without memory), checked on their device.
   std::function<Result<AnyArgs>(std::span<const TensorView> tensors, const Params& params)> make_args;
-  // The tensors of the `out` slots for those of the slots that are read, in slot order.
+  // The tensors of the `out` slots for those of the slots that are read, in slot order (an absent one: absent_spec()).
   InferOutputs infer_outputs;
   // The same call with other tensors, in slot order; not checked.
   std::function<AnyArgs(ArgsRef, std::span<const TensorView> tensors)> with_tensors;

@@ -110,14 +110,28 @@ Status check_range(const ParamSpec& spec, double number, const ParamValue& value
                           format_double(spec.maximum));
 }
 
-Status check_legal(const ParamSpec& spec, const ParamValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    if (spec.choices.empty() ||
-        std::find(spec.choices.begin(), spec.choices.end(), *text) != spec.choices.end()) {
-      return {};
-    }
-    return invalid_argument(quoted(*text) + " is unknown" + suggestion(*text, spec.choices));
+Status check_choice(const ParamSpec& spec, const std::string& text) {
+  if (spec.choices.empty() || std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end())
+    return {};
+  return invalid_argument(quoted(text) + " is unknown" + suggestion(text, spec.choices));
+}
+
+Status check_choices(const ParamSpec& spec, std::string_view text) {
+  std::size_t count = 0;
+  for (bool more = true; more; ++count) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    ROOFTILE_TRY(check_choice(spec, std::string(text.substr(0, comma))));
+    more = comma < text.size();
+    text.remove_prefix(std::min(comma + 1, text.size()));
   }
+  if (count <= spec.most_choices) return {};
+  return invalid_argument("a list of " + std::to_string(count) + " is too long: at most " +
+                          std::to_string(spec.most_choices));
+}
+
+Status check_legal(const ParamSpec& spec, const ParamValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value))
+    return spec.most_choices > 1 ? check_choices(spec, *text) : check_choice(spec, *text);
   if (const auto* integer = std::get_if<std::int64_t>(&value))
     return check_range(spec, static_cast<double>(*integer), value);
   if (const auto* number = std::get_if<double>(&value)) return check_range(spec, *number, value);
@@ -208,6 +222,8 @@ std::string legal_values(const ParamSpec& spec) {
     }
     std::string text;
     for (const std::string& choice : spec.choices) text += (text.empty() ? "" : " | ") + choice;
+    if (spec.most_choices > 1)
+      text += "; up to " + std::to_string(spec.most_choices) + " of them, divided by commas";
     return text.empty() ? "text" : text;
   };
   return spec.none.empty() ? of_type() : of_type() + ", or " + spec.none;

@@ -1,6 +1,7 @@
 // An operator's named parameters: declared once, parsed from the command line, printed into JSON and docs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,8 +33,9 @@ struct ParamSpec {
   ParamValue default_value;
   std::string doc{};
   std::vector<std::string>
-      choices{};       // for a text: the legal values, in the order of the enum they stand for
-  double minimum = 0;  // for a number: the range, ends included, where minimum <= maximum says so
+      choices{};                 // for a text: the legal values, in the order of the enum they stand for
+  std::size_t most_choices = 1;  // more than 1: a list of so many of them at most, divided by commas
+  double minimum = 0;            // for a number: the range, ends included, where minimum <= maximum says so
   double maximum = -1;
   std::string none{};               // for an optional parameter: the word for no value
   std::optional<ParamType> type{};  // unset: that of default_value; needed where the default is no value

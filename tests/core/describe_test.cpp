@@ -195,7 +195,7 @@ TEST_F(Described, ArgumentsComeFromTensorsAndText) {
 
 TEST_F(Described, OutputsAreInferredFromTheSlotsTheyAreLike) {
   const std::array<TensorSpec, 3> inputs = {
-      {{DType::i32, Extents{3, 4}}, {DType::f32, {}}, {DType::f32, Extents{5}}}};
+      {{DType::i32, Extents{3, 4}}, absent_spec(), {DType::f32, Extents{5}}}};
   const auto outputs = op_.infer_outputs(inputs, Params(op_.params));
   ASSERT_TRUE(outputs.ok());
   ASSERT_EQ(outputs->size(), 1u);

@@ -92,6 +92,20 @@ TEST(Params, ValuesPrintAsTheyParse) {
   EXPECT_EQ(to_string(ParamValue(std::string("max"))), "max");
 }
 
+TEST(Params, AListOfChoicesIsCheckedEntryByEntry) {
+  const std::vector<ParamSpec> lists = {
+      {.name = "op", .default_value = std::string("add"), .choices = {"add", "mul"}, .most_choices = 3}};
+  Params params(lists);
+  EXPECT_TRUE(params.set(lists, "op", "mul,add,mul").ok());
+  EXPECT_EQ(params.get_string("op"), "mul,add,mul");
+  EXPECT_TRUE(contains(params.set(lists, "op", "add,nul").rule(), "did you mean mul?"));
+  EXPECT_TRUE(contains(params.set(lists, "op", "add,").rule(), "\"\" is unknown"));
+  EXPECT_TRUE(
+      contains(params.set(lists, "op", "add,add,add,add").rule(), "a list of 4 is too long: at most 3"));
+  EXPECT_EQ(params.get_string("op"), "mul,add,mul");
+  EXPECT_EQ(legal_values(lists[0]), "add | mul; up to 3 of them, divided by commas");
+}
+
 TEST(ParseCount, AcceptsTheDocumentedForms) {
   EXPECT_EQ(*parse_count("0"), 0);
   EXPECT_EQ(*parse_count("1048576"), 1 << 20);

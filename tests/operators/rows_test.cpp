@@ -81,7 +81,7 @@ Result<AnyArgs> args_without_memory(const OperatorDescriptor& op, const Operator
   std::size_t output = 0;
   for (const TensorSlot& slot : op.slots) {
     const TensorSpec& spec = is_read(slot) ? plan.inputs[input] : plan.outputs[output];
-    Extents strides = contiguous_strides(spec.shape);
+    Extents strides = is_absent(spec) ? Extents() : contiguous_strides(spec.shape);
     if (is_read(slot) && !plan.work.inputs[input].strides.empty()) strides = plan.work.inputs[input].strides;
     if (!is_read(slot) && output < plan.work.output_strides.size() &&
         !plan.work.output_strides[output].empty())
@@ -92,7 +92,7 @@ Result<AnyArgs> args_without_memory(const OperatorDescriptor& op, const Operator
         ((views.size() + 1) << 42) + static_cast<std::size_t>(c.offset) * size_of(spec.dtype);
     TensorView view(reinterpret_cast<void*>(address), spec.dtype, device, spec.shape, strides);
     for (std::size_t i = 0; i < views.size(); ++i) {
-      if (c.in_place && !is_read(slot) && op.slots[i].name == slot.may_alias) view = views[i];
+      if (c.in_place && !is_read(slot) && op.slots[i].name == slot.alias_of_cases()) view = views[i];
     }
     views.push_back(absent ? TensorView() : view);
     is_read(slot) ? ++input : ++output;

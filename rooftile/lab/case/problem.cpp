@@ -41,7 +41,7 @@ std::vector<const TensorSlot*> out_slots(const OperatorDescriptor& op) {
 }
 
 // The slot whose memory an output may be.
-std::optional<std::size_t> slot_named(const OperatorDescriptor& op, const std::string& name) {
+std::optional<std::size_t> slot_named(const OperatorDescriptor& op, std::string_view name) {
   for (std::size_t i = 0; i < op.slots.size(); ++i) {
     if (op.slots[i].name == name) return i;
   }
@@ -88,8 +88,8 @@ Result<TensorPlan> plan_tensors(const OperatorDescriptor& op, const OperatorCase
 
   TensorPlan plan;
   for (const InputPlan& input : work->inputs) {
-    plan.inputs.push_back({input.dtype, input.shape});
-    if (input.absent) plan.inputs.back().shape = Extents{0};
+    plan.inputs.push_back(input.absent ? absent_spec() : TensorSpec{input.dtype, input.shape});
+    if (input.absent) continue;
     Result<double> bytes = bytes_of(input.dtype, plan.inputs.back().shape);
     if (!bytes.ok()) return bytes.status().with_operator(op.name);
     plan.input_bytes += *bytes;
@@ -272,7 +272,7 @@ Status DeviceProblem::add_tensor(const TensorSlot& slot, const TensorSpec& spec,
                                       strides.to_string(), spec.shape.to_string()));
   }
   if (!is_read(slot) && host_->the_case().in_place && !slot.may_alias.empty())
-    tensor.memory_of = slot_named(host_->op(), slot.may_alias);
+    tensor.memory_of = slot_named(host_->op(), slot.alias_of_cases());
   if (tensor.memory_of && *tensor.memory_of < tensors_.size() && tensors_[*tensor.memory_of].absent)
     tensor.memory_of.reset();
   if (tensor.memory_of && *tensor.memory_of >= tensors_.size())
