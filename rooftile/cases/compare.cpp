@@ -3,22 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 
 #include "rooftile/cases/elements.h"
+#include "rooftile/cases/rounding.h"
 
 namespace rooftile {
 namespace {
-
-// The value as the output's dtype holds it, where overflow becomes an infinity (or NaN in f8e4m3).
-double rounded(double value, DType dtype) {
-  std::array<std::byte, 8> element{};
-  store_from_double(element.data(), dtype, value);
-  return load_as_double(element.data(), dtype);
-}
 
 class Mismatches {
  public:
@@ -87,7 +79,7 @@ Comparison compare_floats(const HostTensor& out, const Expected& expected) {
     const std::int64_t at = place_of(expected, i);
     const double got = out.at(at);
     const double want = exact[static_cast<std::size_t>(i)];
-    const double place = rounded(want, out.dtype());
+    const double place = rounded_to(out.dtype(), want);
     if (std::isnan(place)) {
       if (!std::isnan(got)) mismatches.add(at, fmt::format("got {:.9g}, expected NaN", got));
       continue;

@@ -150,6 +150,20 @@ std::vector<std::int64_t> sampled_indices(const SampledMatrix& matrix, std::uint
   return {indices.begin(), indices.end()};
 }
 
+std::vector<std::int64_t> sampled_indices(std::int64_t numel, std::uint64_t seed) {
+  constexpr std::int64_t kEnds = 4096;
+  constexpr std::int64_t kStretch = 128;
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < kEnds; ++i) indices.push_back(i);
+  for (std::int64_t i = kEnds; i + kStretch <= numel - kEnds; i += kStretch) {
+    const PhiloxCounter words =
+        philox4x32_10(philox_counter(static_cast<std::uint64_t>(i), 0), philox_key(seed));
+    indices.push_back(i + words.x % kStretch);
+  }
+  for (std::int64_t i = numel - kEnds; i < numel; ++i) indices.push_back(i);
+  return indices;
+}
+
 Judge freivalds(LinearMatrix matrix, std::uint64_t seed) {
   constexpr std::uint64_t kVectors = 16;
   constexpr double kDeviations = 6;

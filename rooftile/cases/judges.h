@@ -35,6 +35,10 @@ struct SampledMatrix {
 };
 [[nodiscard]] std::vector<std::int64_t> sampled_indices(const SampledMatrix& matrix, std::uint64_t seed);
 
+// The same of very many elements in a row: the first and last thousands and, in between, one of every 128, so that no 255
+// side by side go unseen.
+[[nodiscard]] std::vector<std::int64_t> sampled_indices(std::int64_t numel, std::uint64_t seed);
+
 // Of a matrix C = L(x) that is linear in its right factor: C r against L(r) for 16 vectors r of random signs
 // (Freivalds 1977). Finds one wrong element of any number where it is off by more than some 6 sqrt(columns) tolerances, and
 // two columns that changed places but for one pair in 2^15.

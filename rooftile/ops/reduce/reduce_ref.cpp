@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rooftile/cases/parallel.h"
+#include "rooftile/cases/rounding.h"
 #include "rooftile/ops/reduce/reduce.h"
 
 namespace rooftile {
@@ -117,26 +118,6 @@ struct PartialSum {
   double squares = 0;
   Acc same = 0;  // in the operator's own precision
 };
-
-// The spacing of the dtype's numbers near 1, halved: what one rounding to it costs relatively.
-double unit_roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return 0x1p-53;
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    default:
-      return 0x1p-24;
-  }
-}
-
-double rounded_to(DType dtype, double value) {
-  double storage = 0.0;
-  store_from_double(&storage, dtype, value);
-  return load_as_double(&storage, dtype);
-}
 
 bool sums_exactly(const Case& c, std::int64_t n) {
   constexpr double kLargestInteger = 8.0;    // of Fill::small_integers
