@@ -30,7 +30,7 @@ class FastDivisor {
   // `divisor` is at least 1.
   explicit constexpr FastDivisor(UInt divisor) : divisor_(divisor) {
     assert(divisor > 0);
-    const int log2 = std::bit_width(static_cast<UInt>(divisor - 1));  // rounded up
+    const auto log2 = static_cast<int>(std::bit_width(static_cast<UInt>(divisor - 1)));  // rounded up
     // 2^log2 - divisor, which fits: 2^log2 < 2 * divisor.
     const auto excess = static_cast<UInt>((Wide{1} << log2) - divisor);
     multiplier_ = static_cast<UInt>((Wide{excess} << kBits) / divisor + 1);
