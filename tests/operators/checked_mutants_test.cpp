@@ -53,20 +53,19 @@ bool kernels_have_barriers(const std::string& op) {
 
 constexpr double kMostBytes = 1 << 23;  // a ring of copies must come round
 
-// Small cases, the largest first.
+// Small cases of the default dtype, the largest first; then those of others, for rungs that serve no other.
 std::vector<Case> small_cases(const OperatorCases& cases) {
+  const auto is_other = [&](const Case& c) { return c.dtype != cases.default_host_case.dtype; };
   std::vector<std::pair<double, Case>> small;
   for (Case& c : cases.cases()) {
-    if (c.tier != CaseTier::quick || c.dtype != cases.default_host_case.dtype || c.offset != 0 ||
-        c.fill != Fill::uniform) {
-      continue;
-    }
+    if (c.tier != CaseTier::quick || c.offset != 0 || c.fill != Fill::uniform) continue;
     const Result<CasePlan> plan = cases.plan(c);
     if (!plan.ok() || plan->read_bytes + plan->write_bytes > kMostBytes) continue;
     small.emplace_back(plan->read_bytes + plan->write_bytes, std::move(c));
   }
-  std::stable_sort(small.begin(), small.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(small.begin(), small.end(), [&](const auto& a, const auto& b) {
+    return is_other(a.second) != is_other(b.second) ? is_other(b.second) : a.first > b.first;
+  });
   std::vector<Case> sorted;
   for (auto& [bytes, c] : small) sorted.push_back(std::move(c));
   return sorted;
@@ -109,6 +108,7 @@ class Mutants : public OperatorTest {
     for (const lab::Candidate& candidate :
          lab::candidates(*op_, {}, {}, problem->args(), problem->properties())) {
       if (!candidate.unsupported.empty()) continue;
+      if (c.dtype != cases_->default_host_case.dtype && rungs_.contains(candidate.id)) continue;
       if (!done_.insert(candidate.id + " " + kind_of(c)).second) continue;
       rungs_.insert(candidate.id);
       const Result<lab::WatchedRun> right = lab::watch_candidate(candidate, *problem, {});

@@ -58,6 +58,10 @@ struct ReservedTensors {
 Result<ReservedTensors> reserve_tensors(const OperatorDescriptor& op, const Case& c, const TensorPlan& plan) {
   ReservedTensors tensors;
   for (const TensorSpec& spec : specs_by_slot(op, plan.inputs, plan.outputs)) {
+    if (is_absent(spec)) {
+      tensors.views.emplace_back();
+      continue;
+    }
     const std::size_t offset = static_cast<std::size_t>(c.offset) * size_of(spec.dtype);
     ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
     ROOFTILE_TRY_ASSIGN(Addresses addresses,
@@ -125,21 +129,24 @@ Result<LaunchPlan> plan_case(const OperatorDescriptor& op, const OperatorCases& 
   return LaunchPlan{c, false, planned(recording.launches())};
 }
 
-// Cases like the wanted one, the largest first.
+// Cases like the wanted one: of its dtype before those of others (which only count where none was asked for), the largest
+// first.
 std::vector<Case> similar_cases(const OperatorCases& cases, const Case& wanted, const CaseRequest& request) {
-  std::vector<std::pair<double, Case>> choices;
+  std::vector<std::pair<std::pair<bool, double>, Case>> choices;
   for (Case& c : cases.cases()) {
-    if (c.tier == CaseTier::huge || c.dtype != wanted.dtype || c.offset != wanted.offset ||
+    const bool other_dtype = c.dtype != wanted.dtype;
+    if (c.tier == CaseTier::huge || (other_dtype && request.dtype) || c.offset != wanted.offset ||
         (!request.args.empty() && c.params.values() != wanted.params.values())) {
       continue;
     }
     const Result<CasePlan> plan = cases.plan(c);
-    if (plan.ok()) choices.emplace_back(plan->read_bytes + plan->write_bytes, std::move(c));
+    if (!plan.ok()) continue;
+    choices.emplace_back(std::pair(other_dtype, -(plan->read_bytes + plan->write_bytes)), std::move(c));
   }
   std::stable_sort(choices.begin(), choices.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Case> sorted;
-  for (auto& [bytes, c] : choices) sorted.push_back(std::move(c));
+  for (auto& [rank, c] : choices) sorted.push_back(std::move(c));
   return sorted;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "rooftile/lab/check/verify.h"
 
@@ -91,25 +92,27 @@ std::vector<Case> simulated_cases(const OperatorCases& cases, const Case& wanted
                                   const CaseRequest& request) {
   if (!request.shape.empty()) return {wanted};
   struct Choice {
+    bool other_dtype;
     bool other_params;
     double bytes;
     Case c;
+    [[nodiscard]] auto rank() const { return std::tuple(other_dtype, other_params, -bytes); }
   };
   std::vector<Choice> choices;
   for (Case& c : cases.cases()) {
+    const bool other_dtype = c.dtype != wanted.dtype;
     const bool other_params = c.params.values() != wanted.params.values();
-    if (c.tier != CaseTier::quick || c.dtype != wanted.dtype || c.fill != wanted.fill ||
-        c.offset != wanted.offset || (other_params && !request.args.empty())) {
+    if (c.tier != CaseTier::quick || c.fill != wanted.fill || c.offset != wanted.offset ||
+        (other_dtype && request.dtype) || (other_params && !request.args.empty())) {
       continue;
     }
     const Result<CasePlan> plan = cases.plan(c);
     if (!plan.ok()) continue;
     c.seed = wanted.seed;
-    choices.push_back({other_params, plan->read_bytes + plan->write_bytes, std::move(c)});
+    choices.push_back({other_dtype, other_params, plan->read_bytes + plan->write_bytes, std::move(c)});
   }
-  std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-    return a.other_params != b.other_params ? b.other_params : a.bytes > b.bytes;
-  });
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const Choice& a, const Choice& b) { return a.rank() < b.rank(); });
   std::vector<Case> sorted;
   for (Choice& choice : choices) sorted.push_back(std::move(choice.c));
   return sorted;

@@ -72,9 +72,9 @@ struct SimulationOptions {
 [[nodiscard]] Result<Simulation> simulate(const Registry& registry, const OperatorDescriptor& op,
                                           const std::string& rung, const SimulationOptions& options);
 
-// What `simulate` runs for this request: the case that was asked for; where no shape was, the quick cases of
-// its dtype, those of its parameters before the others (which only count where no parameter was asked for),
-// the largest first: a rung takes the first that it serves.
+// What `simulate` runs for this request: the case that was asked for; where no shape was, the quick cases, those of its
+// dtype and of its parameters before the others (which only count where none was asked for), the largest first: a rung
+// takes the first that it serves.
 [[nodiscard]] std::vector<Case> simulated_cases(const OperatorCases& cases, const Case& wanted,
                                                 const CaseRequest& request);
 

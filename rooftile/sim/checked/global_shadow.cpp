@@ -19,8 +19,9 @@ void put(GlobalMark& place, const GlobalMark& mark, unsigned bytes) {
   place.bytes = static_cast<std::uint8_t>(bytes & 0xfu);
 }
 
-// Replaces a mark that is ordered before, for who conflicts with that
-// one conflicts with the new one as well; else the older of the two.
+// Replaces a mark that is ordered before, for who conflicts with that one conflicts with the new one as well. Else of two
+// atomics, which do not conflict with each other, the one of the same block: that another block was here is told longest;
+// else the older of the two.
 void keep(std::array<GlobalMark, 2>& marks, const GlobalMark& mark, unsigned bytes,
           const GlobalActor& actor) {
   for (GlobalMark& old : marks) {
@@ -30,7 +31,9 @@ void keep(std::array<GlobalMark, 2>& marks, const GlobalMark& mark, unsigned byt
       return;
     }
   }
-  marks[0] = marks[1];
+  const bool keeps_older = mark.atomic && marks[0].atomic && marks[1].atomic &&
+                           marks[0].block != mark.block && marks[1].block == mark.block;
+  if (!keeps_older) marks[0] = marks[1];
   put(marks[1], mark, bytes);
 }
 
