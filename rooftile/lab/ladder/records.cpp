@@ -62,7 +62,11 @@ RecordCase read_case(const Json& json) {
   }
   result.dtype = text_of(json, "dtype");
   for (const auto& [key, value] : object_of(json, "params").items()) {
-    result.params.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+    // As the command line has it: 3, where JSON writes 3.0.
+    const bool is_real = value.is_number_float();
+    result.params.emplace_back(key, value.is_string() ? value.get<std::string>()
+                                    : is_real         ? to_string(ParamValue(value.get<double>()))
+                                                      : value.dump());
   }
   result.fill = text_of(json, "fill");
   result.offset = static_cast<std::int64_t>(number_of(json, "offset"));

@@ -76,6 +76,8 @@ constexpr std::array kNames = {
     std::pair{StreamAccess::cached_x4, std::string_view("cached_x4")},
     std::pair{StreamAccess::cached_x2, std::string_view("cached_x2")},
     std::pair{StreamAccess::cached_x1, std::string_view("cached_x1")},
+    std::pair{StreamAccess::small_blocks_x2, std::string_view("small_blocks_x2")},
+    std::pair{StreamAccess::small_blocks_x1, std::string_view("small_blocks_x1")},
     std::pair{StreamAccess::no_allocate_x4, std::string_view("no_allocate_x4")},
     std::pair{StreamAccess::no_allocate_x2, std::string_view("no_allocate_x2")},
     std::pair{StreamAccess::evict_first_x2, std::string_view("evict_first_x2")},
@@ -88,8 +90,8 @@ std::vector<StreamAccess> worth_trying(Device device, std::size_t reads, std::si
   if (device.kind != DeviceKind::cuda) return {cached_x4};
   if (writes == 0) return {cached_x1, cached_x2, cached_x4, no_allocate_x2, no_allocate_x4, evict_first_x2};
   if (reads == 0) return {cached_x1, cached_x4, streaming_stores_x4, runtime};
-  std::vector<StreamAccess> ways = {cached_x1,      cached_x2,      cached_x4,
-                                    no_allocate_x2, no_allocate_x4, streaming_stores_x4};
+  std::vector<StreamAccess> ways = {cached_x1,       cached_x2,      cached_x4,      small_blocks_x1,
+                                    small_blocks_x2, no_allocate_x2, no_allocate_x4, streaming_stores_x4};
   if (reads == writes) ways.push_back(runtime);
   return ways;
 }

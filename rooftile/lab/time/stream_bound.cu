@@ -14,11 +14,13 @@ namespace rooftile::ROOFTILE_TARGET {
 namespace {
 
 constexpr int kBlock = 256;
+constexpr int kSmallBlock = 128;
 
 // Block b reads vectors [b * read_part, ...) and writes [b * write_part, ...): the mix is the same all along,
 // and neither part exceeds a tile.
-template <LoadPolicy kLoads, int kVectorsPerThread, StorePolicy kStores, bool kReads, bool kWrites>
-__global__ void __launch_bounds__(kBlock)
+template <int kThreads, LoadPolicy kLoads, int kVectorsPerThread, StorePolicy kStores, bool kReads,
+          bool kWrites>
+__global__ void __launch_bounds__(kThreads)
     stream_kernel(const uint4* __restrict__ g_source, std::int64_t read_vectors, std::int64_t read_part,
                   uint4* __restrict__ g_target, std::int64_t write_vectors, std::int64_t write_part,
                   uint4* __restrict__ g_sink) {
@@ -29,7 +31,7 @@ __global__ void __launch_bounds__(kBlock)
     const std::int64_t last = first + read_part < read_vectors ? first + read_part : read_vectors;
 #pragma unroll
     for (int i = 0; i < kVectorsPerThread; ++i) {
-      const std::int64_t at = first + i * kBlock + static_cast<int>(threadIdx.x);
+      const std::int64_t at = first + i * kThreads + static_cast<int>(threadIdx.x);
       if (at < last) r_values[i] = load<kLoads>(g_source + at);
     }
   }
@@ -38,7 +40,7 @@ __global__ void __launch_bounds__(kBlock)
     const std::int64_t last = first + write_part < write_vectors ? first + write_part : write_vectors;
 #pragma unroll
     for (int i = 0; i < kVectorsPerThread; ++i) {
-      const std::int64_t at = first + i * kBlock + static_cast<int>(threadIdx.x);
+      const std::int64_t at = first + i * kThreads + static_cast<int>(threadIdx.x);
       if (at < last) store<kStores>(g_target + at, r_values[i]);
     }
   }
@@ -59,20 +61,21 @@ struct StreamSides {
   uint4* sink;
 };
 
-template <LoadPolicy kLoads, int kVectorsPerThread, StorePolicy kStores>
+template <LoadPolicy kLoads, int kVectorsPerThread, StorePolicy kStores, int kThreads = kBlock>
 Status stream_once(StreamRef stream, const StreamSides& sides) {
-  constexpr std::int64_t kTile = std::int64_t{kBlock} * kVectorsPerThread;
+  constexpr std::int64_t kTile = std::int64_t{kThreads} * kVectorsPerThread;
   const std::int64_t larger = sides.reads > sides.writes ? sides.reads : sides.writes;
   if (larger == 0) return {};
   const std::int64_t blocks = (larger + kTile - 1) / kTile;
   const std::int64_t read_part = (sides.reads + blocks - 1) / blocks;
   const std::int64_t write_part = (sides.writes + blocks - 1) / blocks;
   if (blocks > 0x7FFFFFFF) return unsupported("the streaming bound covers up to 2^31 blocks of 8 KiB");
-  auto* kernel = sides.reads == 0    ? &stream_kernel<kLoads, kVectorsPerThread, kStores, false, true>
-                 : sides.writes == 0 ? &stream_kernel<kLoads, kVectorsPerThread, kStores, true, false>
-                                     : &stream_kernel<kLoads, kVectorsPerThread, kStores, true, true>;
+  auto* kernel = sides.reads == 0 ? &stream_kernel<kThreads, kLoads, kVectorsPerThread, kStores, false, true>
+                 : sides.writes == 0
+                     ? &stream_kernel<kThreads, kLoads, kVectorsPerThread, kStores, true, false>
+                     : &stream_kernel<kThreads, kLoads, kVectorsPerThread, kStores, true, true>;
   const LaunchConfig config{
-      .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = stream};
+      .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .stream = stream};
   return launch(kernel, config, sides.source, sides.reads, read_part, sides.target, sides.writes, write_part,
                 sides.sink);
 }
@@ -96,6 +99,10 @@ Status stream_bound_cuda(StreamRef stream, StreamAccess access, const void* sour
       return stream_once<LoadPolicy::cached, 2, StorePolicy::cached>(stream, sides);
     case StreamAccess::cached_x1:
       return stream_once<LoadPolicy::cached, 1, StorePolicy::cached>(stream, sides);
+    case StreamAccess::small_blocks_x2:
+      return stream_once<LoadPolicy::cached, 2, StorePolicy::cached, kSmallBlock>(stream, sides);
+    case StreamAccess::small_blocks_x1:
+      return stream_once<LoadPolicy::cached, 1, StorePolicy::cached, kSmallBlock>(stream, sides);
     case StreamAccess::evict_first_x2:
       return stream_once<LoadPolicy::evict_first, 2, StorePolicy::cached>(stream, sides);
     case StreamAccess::no_allocate_x4:

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "1b9cd2d190a2";
+inline constexpr std::string_view kTimingSources = "6f1bb2b40820";
 
 }  // namespace rooftile::lab
