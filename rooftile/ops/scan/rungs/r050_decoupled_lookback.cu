@@ -1,0 +1,54 @@
+// One pass.
+//
+// Idea       a tile publishes its total at once, and later what stands in front of it and the total together; it looks back
+//            over the tiles in front, 32 at a time, and adds up totals until it meets one that has published both.
+// Change     every element is read once and written once, in one launch; 16-byte loads, four of them in flight per thread;
+//            rows, every dtype that is accumulated in 4 bytes.
+// Limits     float sums differ from run to run: how far a tile looks back depends on who was there first.
+// Bottleneck waiting for the prefix, which few tiles per multiprocessor hide.
+// Source     Merrill and Garland (2016).
+#include "rooftile/ops/scan/rungs/tile_rungs.h"
+
+namespace rooftile::ROOFTILE_TARGET::scan_rungs {
+namespace {
+
+// States of a tile: its total alone, or all up to and with it.
+constexpr std::uint32_t kTotal = 1;
+constexpr std::uint32_t kPrefix = 2;
+
+struct ChainFinder {
+  template <class Acc, class Combine>
+  __device__ __forceinline__ Acc operator()(const PublishedValues<Acc>& tiles, const scan_plan::TileTree&,
+                                            std::int64_t row_tiles, std::int64_t tile, Acc total,
+                                            Acc identity, Combine combine) const {
+    const int lane = lane_index();
+    if (lane == 0) tiles.publish(row_tiles + tile, total, tile == 0 ? kPrefix : kTotal);
+    if (tile == 0) return identity;
+    Acc in_front = identity;
+    for (std::int64_t end = tile;; end -= kWarpSize) {
+      const std::int64_t i = end - kWarpSize + lane;  // lane 31 looks at the nearest
+      typename PublishedValues<Acc>::Entry entry{kPrefix, identity};
+      if (i >= 0) entry = tiles.wait(row_tiles + i);
+      const unsigned prefixes = __ballot_sync(kFullMask, entry.state == kPrefix);
+      const int nearest = kWarpSize - 1 - __clz(static_cast<int>(prefixes));  // -1: none
+      in_front = combine(fold_lanes(lane < nearest ? identity : entry.value, combine), in_front);
+      if (nearest >= 0) break;
+    }
+    if (lane == 0) tiles.publish(row_tiles + tile, combine(in_front, total), kPrefix);
+    return in_front;
+  }
+};
+
+}  // namespace
+
+Status ROOFTILE_RUNG(const Call<ScanArgs>& call) {
+  return dispatch_scans(call.args, [&]<class Scan>(const Scan& scan) -> Status {
+    if constexpr (sizeof(typename Scan::Acc) > 4) {
+      return internal_error("decoupled_lookback: an accumulator of more than 4 bytes");
+    } else {
+      return launch_tiles<scan_plan::kLargeVectors, ChainFinder>(scan, call);
+    }
+  });
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::scan_rungs

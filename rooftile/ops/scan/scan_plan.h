@@ -1,0 +1,92 @@
+// How a call is cut into tiles: what the table, choose() and the launchers share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "rooftile/core/device.h"
+#include "rooftile/ops/scan/scan.h"
+
+namespace rooftile::scan_plan {
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// The rungs with Blelloch's tree: two elements to a thread.
+inline constexpr int kTreeThreads = 1024;
+inline constexpr int kTreeElements = 2 * kTreeThreads;
+inline constexpr int kShuffleElements = 1024;  // of a block of warp_shuffle_recursive
+
+// A tile: kTileWarps warps, each with `vectors` of 32 lanes' 16 bytes one behind the other.
+inline constexpr int kVectorBytes = 16;
+inline constexpr int kTileWarps = 8;
+inline constexpr int kSmallVectors = 1;
+inline constexpr int kLargeVectors = 4;
+constexpr std::int64_t tile_bytes(int vectors) {
+  return std::int64_t{kTileWarps} * 32 * kVectorBytes * vectors;
+}
+
+// look_ahead: a ring of tiles in shared memory. Of its stages some are on their way, and kAhead are summed up and wait for
+// what stands in front of them.
+inline constexpr int kRingStages = 12;
+inline constexpr int kAhead = 5;
+inline constexpr int kRingBlocks = 1;  // per SM
+
+// warp_per_row: a longer row keeps too few threads busy.
+inline constexpr std::int64_t kWarpRowBytes = 65536;
+
+// Tiles meet in a tree of 32 branches: level 0 has a node for each tile of a row, level l for 32^l of them.
+inline constexpr int kBranches = 32;
+inline constexpr int kMostLevels = 6;
+struct TileTree {
+  int levels = 0;                                  // 0: a row is one tile
+  std::array<std::int64_t, kMostLevels> starts{};  // of each level among a row's nodes
+  std::int64_t nodes = 0;                          // of a row
+};
+constexpr TileTree tree_of(std::int64_t tiles) {
+  TileTree tree;
+  while (tiles > 1) {
+    tree.starts[static_cast<std::size_t>(tree.levels++)] = tree.nodes;
+    tree.nodes += tiles;
+    tiles = tiles > kBranches ? ceil_div(tiles, kBranches) : 1;
+  }
+  return tree;
+}
+
+struct Rows {
+  std::int64_t count = 0;
+  std::int64_t length = 0;
+};
+inline Rows rows_of(const ScanArgs& args) {
+  const std::int64_t length = args.in.rank() == 0 ? 0 : args.in.shape[args.in.rank() - 1];
+  return {length == 0 ? 0 : args.in.numel() / length, length};
+}
+
+struct Cut {
+  Rows rows;
+  std::int64_t tiles = 1;  // of a row
+  std::int64_t vectors = kLargeVectors;
+  TileTree tree{};
+};
+// Of rows that may begin anywhere to a 16-byte boundary.
+[[nodiscard]] Cut cut_rows(const Rows& rows, std::size_t element, int vectors);
+// Precondition: the call has passed scan's checks.
+[[nodiscard]] Cut cut_tiles(const ScanArgs& args, int vectors);
+// Small tiles while large ones would leave multiprocessors without one.
+[[nodiscard]] int tile_vectors(const ScanArgs& args, const DeviceProperties& device);
+
+// What a call accumulates in has so many bytes.
+inline std::size_t accumulator_bytes(DType dtype) { return std::max<std::size_t>(4, size_of(dtype)); }
+
+// Of a call whose tiles publish values to each other: a ticket, a state for each node, and the values that share no word
+// with theirs (device/published.h).
+inline constexpr std::size_t kTicketBytes = 16;  // blocks that are done, and tiles that are taken
+constexpr WorkspaceSpec node_workspace(std::int64_t nodes, std::size_t accumulator) {
+  if (nodes == 0) return {};
+  const auto count = static_cast<std::size_t>(nodes);
+  const bool packed = accumulator <= 4;
+  return {.bytes = packed ? 0 : count * accumulator, .zeroed_bytes = kTicketBytes + (packed ? 8 : 4) * count};
+}
+
+}  // namespace rooftile::scan_plan
