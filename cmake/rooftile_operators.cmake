@@ -201,7 +201,12 @@ rooftile_generate_registration(${rooftile_generated}/register_all_cases.cpp
   "void rooftile::register_all_cases(Registry& registry)" registry register_ _cases
   ${rooftile_library_operators} ${rooftile_lessons})
 foreach(vendor IN LISTS rooftile_peer_vendors)
-  list(REMOVE_ITEM rooftile_peer_operators_${vendor} ${rooftile_described})
+  # What a peer's file calls of its operator is there where the operator is built.
+  foreach(op IN LISTS rooftile_peer_operators_${vendor})
+    if(NOT op IN_LIST rooftile_operators)
+      list(REMOVE_ITEM rooftile_peer_operators_${vendor} ${op})
+    endif()
+  endforeach()
   rooftile_generate_registration(${rooftile_generated}/register_peers_${vendor}.cpp
     "extern \"C\" __attribute__((visibility(\"default\"))) void rooftile_register_peers(rooftile::Registry* registry)"
     "*registry" register_ _peers_${vendor} ${rooftile_peer_operators_${vendor}})

@@ -21,6 +21,8 @@ endfunction()
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rooftile/*.h ${PROJECT_SOURCE_DIR}/cli/*.h)
 # Names that kernels include; some refuse (tests/sim/refusals_test).
 list(FILTER headers EXCLUDE REGEX "/rooftile/sim/cuda_headers/")
+# They need a toolkit: the peers that are built with it include them.
+list(FILTER headers EXCLUDE REGEX "/rooftile/peers/")
 # Kernel headers know the device qualifiers of their target; the arch-specific ones are nvcc's alone.
 set(kernel_headers)
 foreach(header IN LISTS headers)
@@ -33,15 +35,25 @@ list(REMOVE_ITEM headers ${kernel_headers})
 # The CUDA side of device/ needs a toolkit; the kernels that nvcc compiles include it.
 list(FILTER kernel_headers EXCLUDE REGEX "/rooftile/device/(.*/)?cuda_[^/]*\\.h$")
 
+# What the CPU rungs share knows their target.
+set(cpu_headers ${kernel_headers})
+list(FILTER cpu_headers INCLUDE REGEX "_cpu\\.h$")
+if(cpu_headers)
+  list(REMOVE_ITEM kernel_headers ${cpu_headers})
+endif()
+
 rooftile_add_header_checks(rooftile_header_checks ${headers})
 target_link_libraries(rooftile_header_checks PRIVATE rooftile fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
 rooftile_add_header_checks(rooftile_kernel_header_checks ${kernel_headers})
 target_compile_definitions(rooftile_kernel_header_checks PRIVATE ROOFTILE_TARGET=sim ROOFTILE_SIM=1)
 target_compile_options(rooftile_kernel_header_checks PRIVATE -Wno-unknown-pragmas)
+target_include_directories(rooftile_kernel_header_checks BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/rooftile/sim/cuda_headers)
+rooftile_add_header_checks(rooftile_cpu_header_checks ${cpu_headers})
+target_compile_definitions(rooftile_cpu_header_checks PRIVATE ROOFTILE_TARGET=cpu)
 
 # Two hundred units: a sixth of what a fresh tree compiles.
 rooftile_add_script_test(quality.headers LONG TIMEOUT 1800 COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR}
-  --target rooftile_header_checks rooftile_kernel_header_checks)
+  --target rooftile_header_checks rooftile_kernel_header_checks rooftile_cpu_header_checks)
 
 rooftile_add_script_test(quality.layers COMMAND ${PROJECT_SOURCE_DIR}/tools/check_layers)
 rooftile_add_script_test(quality.layers_can_fail COMMAND ${tests_dir}/quality/layers_can_fail)
