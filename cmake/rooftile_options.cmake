@@ -25,6 +25,7 @@ option(ROOFTILE_SLOW_TESTS "Also the tests that build whole projects of their ow
 option(ROOFTILE_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(ROOFTILE_CHECKED "Also build the kernels with instrumented accesses, for `rooftile sim`" ON)
 set(ROOFTILE_CHECKED_OPTIMISATION -O1 CACHE STRING "Optimisation of instrumented kernels: -O1 or -O2")
+option(ROOFTILE_LINE_INFO "Source lines in the kernels, for ncu and compute-sanitizer; a tenth more to compile" OFF)
 option(ROOFTILE_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
@@ -77,8 +78,12 @@ set(rooftile_cxx_options -std=c++20 ${rooftile_host_warnings} -Wpedantic)
 string(JOIN "," rooftile_host_warnings_of_nvcc ${rooftile_host_warnings})
 # 554: nvcc reports the conversion of a view to a const one where the view is const already. 2810: it takes an
 # assignment from a nodiscard function for a discarded result; g++ compiles the same sources and finds the real ones.
-set(rooftile_kernel_options -std=c++20 --expt-relaxed-constexpr -lineinfo -diag-suppress=554,2810)
+set(rooftile_kernel_options -std=c++20 --expt-relaxed-constexpr -diag-suppress=554,2810)
 set(rooftile_cuda_options ${rooftile_kernel_options} "-Xcompiler=${rooftile_host_warnings_of_nvcc}")
+# No kernel option: the instructions are the same with it.
+if(ROOFTILE_LINE_INFO)
+  list(APPEND rooftile_cuda_options -lineinfo)
+endif()
 if(ROOFTILE_WERROR)
   list(APPEND rooftile_cxx_options -Werror)
   list(APPEND rooftile_cuda_options "SHELL:-Werror all-warnings" -Xcompiler=-Werror)

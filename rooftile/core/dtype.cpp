@@ -1,6 +1,5 @@
 #include "rooftile/core/dtype.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -151,10 +150,10 @@ Result<DType> parse_dtype(std::string_view text) {
   return invalid_argument("unknown dtype \"" + std::string(text) + "\": use one of " + names);
 }
 
-const std::vector<DType>& all_dtypes() {
-  static const std::vector<DType> dtypes = [] {
-    std::vector<DType> list;
-    for (const Description& description : kDescriptions) list.push_back(description.dtype);
+const std::array<DType, kDTypeCount>& all_dtypes() {
+  static constexpr std::array<DType, kDTypeCount> dtypes = [] {
+    std::array<DType, kDTypeCount> list{};
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = kDescriptions[i].dtype;
     return list;
   }();
   return dtypes;

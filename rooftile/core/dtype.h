@@ -5,12 +5,12 @@
 // Source: IEEE 754-2019; "FP8 Formats for Deep Learning", Micikevicius et al. 2022 (E4M3, E5M2).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rooftile/core/status.h"
 
@@ -24,7 +24,7 @@ inline constexpr int kDTypeCount = 14;
 [[nodiscard]] bool is_signed(DType dtype);                       // true of every float
 [[nodiscard]] std::string_view to_string(DType dtype);           // "f32"
 [[nodiscard]] Result<DType> parse_dtype(std::string_view text);  // the inverse; an error lists the names
-[[nodiscard]] const std::vector<DType>& all_dtypes();
+[[nodiscard]] const std::array<DType, kDTypeCount>& all_dtypes();
 
 // A set of element types, as an operator's tensor slots state it.
 class DTypeSet {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -15,6 +14,8 @@
 #include "rooftile/core/stream.h"
 
 #if defined(ROOFTILE_SIM)
+#include <tuple>
+
 #include "rooftile/sim/executor.h"
 #else
 #include "rooftile/device/cuda_launch.h"
@@ -31,6 +32,24 @@ struct LaunchConfig {
   bool cooperative = false;  // all blocks are resident at once and may synchronise with each other
   bool dependent = false;    // may start before the kernel ahead of it in the stream has finished
 };
+
+#if !defined(ROOFTILE_SIM)
+namespace launch_detail {
+
+inline Status start(const void* kernel, const LaunchConfig& config, void** arguments) {
+  return ::rooftile::detail::launch_on_cuda({kernel, config.grid, config.block, config.cluster,
+                                             config.shared_bytes, config.stream, config.cooperative,
+                                             config.dependent, arguments});
+}
+// One instance serves all kernels of these parameters, and it is little: an operator has hundreds of kernels.
+template <class... Values>
+[[nodiscard]] Status start_with(const void* kernel, const LaunchConfig& config, Values... values) {
+  void* pointers[] = {static_cast<void*>(&values)..., nullptr};
+  return start(kernel, config, static_cast<void**>(pointers));
+}
+
+}  // namespace launch_detail
+#endif
 
 // Enqueues the kernel (on `sim`: runs it). Arguments convert to the parameters as in a call.
 template <class... Params, class... Args>
@@ -56,21 +75,8 @@ template <class... Params, class... Args>
   return simt::run_grid({config.grid, config.block, config.shared_bytes, config.cooperative, config.cluster},
                         call);
 #else
-  std::tuple<std::remove_cv_t<Params>...> arguments(std::forward<Args>(args)...);
-  const auto start = [&](auto&... values) {
-    void* pointers[] = {static_cast<void*>(&values)..., nullptr};
-    const ::rooftile::detail::CudaLaunch call{reinterpret_cast<const void*>(kernel),
-                                              config.grid,
-                                              config.block,
-                                              config.cluster,
-                                              config.shared_bytes,
-                                              config.stream,
-                                              config.cooperative,
-                                              config.dependent,
-                                              static_cast<void**>(pointers)};
-    return ::rooftile::detail::launch_on_cuda(call);
-  };
-  return std::apply(start, arguments);
+  return launch_detail::start_with<std::remove_cv_t<Params>...>(reinterpret_cast<const void*>(kernel), config,
+                                                                std::forward<Args>(args)...);
 #endif
 }
 

@@ -1,11 +1,11 @@
 // How a call is cut into blocks: what the table, choose() and the launchers share.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "rooftile/core/device.h"
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/dot/dot.h"
 
 namespace rooftile::dot_plan {
@@ -21,8 +21,6 @@ inline constexpr int kPassBlocks = 2;  // per SM
 inline constexpr int kVectorBytes = 16;
 inline constexpr int kVectorsInFlight = 4;  // of each input
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 struct Cut {
   std::int64_t blocks = 1;
   std::int64_t loads = 1;  // vectors of each input that a thread has in flight
@@ -37,8 +35,7 @@ inline bool has_gaps(const DotArgs& args) { return !args.a.contiguous() || !args
 
 // The grid of the rungs that take one element at a time.
 inline std::int64_t lesson_blocks(std::int64_t n, const DeviceProperties& device) {
-  return std::clamp<std::int64_t>(ceil_div(n, kLessonBlock), 1,
-                                  std::int64_t{device.multiprocessors} * kLessonBlocks);
+  return clamped(ceil_div(n, kLessonBlock), 1, std::int64_t{device.multiprocessors} * kLessonBlocks);
 }
 
 // As few loads per thread as keep all blocks resident; from there on full tiles, every `blocks`-th to a block.
@@ -48,9 +45,9 @@ inline Cut cut_pass(const DotArgs& args, const DeviceProperties& device) {
   const std::int64_t resident = std::int64_t{device.multiprocessors} * kPassBlocks;
   for (std::int64_t loads = 1; loads < kVectorsInFlight; loads *= 2) {
     const std::int64_t tiles = ceil_div(vectors, kPassBlock * loads);
-    if (tiles <= resident) return {std::max<std::int64_t>(1, tiles), loads};
+    if (tiles <= resident) return {larger(1, tiles), loads};
   }
-  return {std::min(ceil_div(vectors, std::int64_t{kPassBlock} * kVectorsInFlight), resident),
+  return {smaller(ceil_div(vectors, std::int64_t{kPassBlock} * kVectorsInFlight), resident),
           kVectorsInFlight};
 }
 

@@ -14,7 +14,7 @@ std::int64_t most_skew(const ScanArgs& args, const Rows& rows) {
 
 Cut cut_skewed(const Rows& rows, std::int64_t element, int vectors, std::int64_t skew) {
   Cut cut{.rows = rows, .vectors = vectors};
-  cut.tiles = std::max<std::int64_t>(1, ceil_div(rows.length + skew, tile_bytes(vectors) / element));
+  cut.tiles = larger(1, ceil_div(rows.length + skew, tile_bytes(vectors) / element));
   cut.tree = tree_of(cut.tiles);
   return cut;
 }

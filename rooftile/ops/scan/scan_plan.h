@@ -1,17 +1,15 @@
 // How a call is cut into tiles: what the table, choose() and the launchers share.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "rooftile/core/device.h"
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/scan/scan.h"
 
 namespace rooftile::scan_plan {
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // The rungs with Blelloch's tree: two elements to a thread.
 inline constexpr int kTreeThreads = 1024;
@@ -77,7 +75,7 @@ struct Cut {
 [[nodiscard]] int tile_vectors(const ScanArgs& args, const DeviceProperties& device);
 
 // What a call accumulates in has so many bytes.
-inline std::size_t accumulator_bytes(DType dtype) { return std::max<std::size_t>(4, size_of(dtype)); }
+inline std::size_t accumulator_bytes(DType dtype) { return size_of(dtype) < 4 ? 4 : size_of(dtype); }
 
 // Of a call whose tiles publish values to each other: a ticket, a state for each node, and the values that share no word
 // with theirs (device/published.h).

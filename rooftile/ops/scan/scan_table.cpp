@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/scan/rungs.h"
 #include "rooftile/ops/scan/scan_plan.h"
 
@@ -45,7 +46,7 @@ std::string_view supports_short_rows(const ScanArgs& args, const DevicePropertie
 // The totals of every level, one behind the other.
 RungPlan plan_totals(const ScanArgs& args, int elements) {
   std::int64_t totals = 0;
-  for (std::int64_t n = args.in.numel(); n > elements;) totals += n = scan_plan::ceil_div(n, elements);
+  for (std::int64_t n = args.in.numel(); n > elements;) totals += n = ceil_div(n, elements);
   return {
       .workspace = {.bytes = static_cast<std::size_t>(totals) * scan_plan::accumulator_bytes(args.in.dtype)}};
 }

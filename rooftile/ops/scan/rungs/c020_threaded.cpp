@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/scan/scan_cpu.h"
 
 namespace rooftile::ROOFTILE_TARGET::scan_rungs {
@@ -24,8 +25,8 @@ void for_all(std::int64_t count, std::int64_t grain, const Body& body) {
 // What follows from the length alone: the order of additions does not depend on threads.
 template <class Scan, class T>
 void scan_in_parts(const T* in, T* out, std::int64_t length, bool exclusive, typename Scan::Acc initial) {
-  const std::int64_t part = std::max(kPart, scan_plan::ceil_div(length, kMostParts));
-  const std::int64_t parts = scan_plan::ceil_div(length, part);
+  const std::int64_t part = std::max(kPart, ceil_div(length, kMostParts));
+  const std::int64_t parts = ceil_div(length, part);
   std::array<typename Scan::Acc, kMostParts> in_front;
   const auto end = [&](std::int64_t p) { return std::min((p + 1) * part, length); };
   for_all(parts - 1, 1, [&](std::int64_t p) {

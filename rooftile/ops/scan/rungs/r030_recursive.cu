@@ -6,6 +6,7 @@
 // Limits     one row; sums of f32, i32 and u32.
 // Bottleneck traffic: the results are written, read and written again.
 // Source     GPU Gems 3, ch. 39.
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/scan/rungs/recursion.h"
 #include "rooftile/ops/scan/rungs/tree_rows.h"
 
@@ -17,7 +18,7 @@ Status ROOFTILE_RUNG(const Call<ScanArgs>& call) {
     const auto blocks = [&](const Scan& of, const Acc* g_in, Acc* g_out, std::int64_t n, bool exclusive,
                             Acc initial, Acc* g_totals) {
       return launch(tree_rows_kernel<WithGaps, Scan>,
-                    {.grid = dim3(static_cast<unsigned>(scan_plan::ceil_div(n, scan_plan::kTreeElements))),
+                    {.grid = dim3(static_cast<unsigned>(ceil_div(n, scan_plan::kTreeElements))),
                      .block = dim3(scan_plan::kTreeThreads),
                      .stream = call.stream},
                     g_in, g_out, n, scan_plan::kTreeElements, of, exclusive, initial, g_totals);

@@ -5,6 +5,7 @@
 // Limits     as recursive.
 // Bottleneck traffic, as recursive.
 // Source     Kogge and Stone (1973); GPU Gems 3, ch. 39.
+#include "rooftile/core/integers.h"
 #include "rooftile/device/block.h"
 #include "rooftile/ops/scan/rungs/recursion.h"
 
@@ -37,7 +38,7 @@ Status ROOFTILE_RUNG(const Call<ScanArgs>& call) {
     const auto blocks = [&](const Scan& of, const Acc* g_in, Acc* g_out, std::int64_t n, bool exclusive,
                             Acc initial, Acc* g_totals) {
       return launch(shuffle_blocks_kernel<Scan>,
-                    {.grid = dim3(static_cast<unsigned>(scan_plan::ceil_div(n, kBlock))),
+                    {.grid = dim3(static_cast<unsigned>(ceil_div(n, kBlock))),
                      .block = dim3(kBlock),
                      .stream = call.stream},
                     g_in, g_out, n, of, exclusive, initial, g_totals);

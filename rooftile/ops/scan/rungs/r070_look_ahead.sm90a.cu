@@ -8,8 +8,8 @@
 // Limits     sm_90a.
 // Bottleneck DRAM; for small inputs the ring that must be filled first.
 // Source     the roles: CUTLASS's warp-specialised kernels; PTX ISA, cp.async.bulk and mbarrier; the tree: tree_lookback.
-#include <algorithm>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/ops/scan/rungs/tile_rungs.h"
@@ -273,8 +273,8 @@ __global__ void __launch_bounds__(kThreads, scan_plan::kRingBlocks)
 Status ROOFTILE_RUNG(const Call<ScanArgs>& call) {
   return dispatch_scans(call.args, [&]<class Scan>(const Scan& scan) {
     const auto& cut = call.config<scan_plan::Cut>();
-    const std::int64_t blocks = std::min(cut.rows.count * cut.tiles,
-                                         std::int64_t{call.device.multiprocessors} * scan_plan::kRingBlocks);
+    const std::int64_t blocks = smaller(cut.rows.count * cut.tiles,
+                                        std::int64_t{call.device.multiprocessors} * scan_plan::kRingBlocks);
     return launch(look_ahead_kernel<Scan>,
                   {.grid = dim3(static_cast<unsigned>(blocks)),
                    .block = dim3(kThreads),

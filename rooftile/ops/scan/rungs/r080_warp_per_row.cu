@@ -4,6 +4,7 @@
 // Change     no shared memory, no barrier, no waiting for other blocks.
 // Limits     rows of at most 64 KiB: a longer one keeps too few threads busy.
 // Bottleneck DRAM; for rows far below 512 bytes idle lanes.
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/scan/rungs/scan_device.h"
 #include "rooftile/ops/scan/scan_tiles.h"
 
@@ -39,14 +40,13 @@ __global__ void __launch_bounds__(kTileThreads)
 Status ROOFTILE_RUNG(const Call<ScanArgs>& call) {
   return dispatch_scans(call.args, [&]<class Scan>(const Scan& scan) {
     const scan_plan::Rows rows = scan_plan::rows_of(call.args);
-    return launch(
-        warp_per_row_kernel<Scan>,
-        {.grid = dim3(static_cast<unsigned>(scan_plan::ceil_div(rows.count, scan_plan::kTileWarps))),
-         .block = dim3(kTileThreads),
-         .stream = call.stream},
-        static_cast<const typename Scan::In*>(call.args.in.data),
-        static_cast<typename Scan::Out*>(call.args.out.data), rows.count, rows.length, scan,
-        call.args.exclusive, scan.initial(call.args));
+    return launch(warp_per_row_kernel<Scan>,
+                  {.grid = dim3(static_cast<unsigned>(ceil_div(rows.count, scan_plan::kTileWarps))),
+                   .block = dim3(kTileThreads),
+                   .stream = call.stream},
+                  static_cast<const typename Scan::In*>(call.args.in.data),
+                  static_cast<typename Scan::Out*>(call.args.out.data), rows.count, rows.length, scan,
+                  call.args.exclusive, scan.initial(call.args));
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/device/grid_stride.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/ops/scan/rungs/scan_device.h"
@@ -23,7 +24,7 @@ template <class Scan, class Blocks>
 Status scan_by_passes(const Scan& scan, StreamRef stream, const typename Scan::In* g_in,
                       typename Scan::Out* g_out, std::int64_t n, int elements, bool exclusive,
                       typename Scan::Acc initial, typename Scan::Acc* g_totals, const Blocks& blocks) {
-  const std::int64_t count = scan_plan::ceil_div(n, elements);
+  const std::int64_t count = ceil_div(n, elements);
   if (count <= 1) return blocks(scan, g_in, g_out, n, exclusive, initial, nullptr);
   ROOFTILE_TRY(blocks(scan, g_in, g_out, n, exclusive, scan.identity(), g_totals));
   static_assert(std::is_same_v<typename Scan::In, typename Scan::Acc>,
