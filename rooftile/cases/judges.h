@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,11 +73,13 @@ struct TopK {
 };
 [[nodiscard]] Judge top_k(TopK top);
 
-// The first `count` elements of output 0, in order or in any, are `chosen`, bit for bit, and output 1 (i32 or i64, one
-// element) is their count. What lies behind them is the operator's own.
+// The first elements of output 0, in order or in any, are `chosen`, bit for bit, and output 1 (i32 or i64, one element) is
+// their count, or `count` where that is less: what a partition writes behind the chosen ones. What lies behind them is the
+// operator's own.
 struct Selected {
   HostTensor chosen;
   bool in_order = true;
+  std::optional<std::int64_t> count{};
 };
 [[nodiscard]] Judge selected(Selected selection);
 

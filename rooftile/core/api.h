@@ -18,9 +18,14 @@
 //       Enqueues with the caller's workspace: no allocation, no synchronisation.
 //   const OperatorDescriptor& reduce_operator();
 //
+// ROOFTILE_CALLS_OF_2(select, SelectArgs, in) declares the same for an operator with two outputs: in place of the Tensor
+// and of the TensorSpec there are std::arrays of two.
+//
 // Every call may be captured into a graph (Graph::record; by another's capture, with a workspace that was there before).
 // Errors carry the line of the call.
 #pragma once
+
+#include <array>
 
 #include "rooftile/core/context.h"
 #include "rooftile/core/status.h"
@@ -33,17 +38,24 @@ namespace rooftile {
 
 struct OperatorDescriptor;
 class Registry;
+using TwoTensors = std::array<Tensor, 2>;
+using TwoSpecs = std::array<TensorSpec, 2>;
 
 }  // namespace rooftile
 
-#define ROOFTILE_CALLS(op, Args, ...)                                                         \
+#define ROOFTILE_CALLS(op, Args, ...) \
+  ROOFTILE_CALLS_(op, Args, ::rooftile::Tensor, ::rooftile::TensorSpec, __VA_ARGS__)
+#define ROOFTILE_CALLS_OF_2(op, Args, ...) \
+  ROOFTILE_CALLS_(op, Args, ::rooftile::TwoTensors, ::rooftile::TwoSpecs, __VA_ARGS__)
+
+#define ROOFTILE_CALLS_(op, Args, Outputs, Specs, ...)                                        \
   [[nodiscard]] ::rooftile::Status op(                                                        \
       ::rooftile::Context& context, const Args& args,                                         \
       ::rooftile::SourceLocation caller = ::rooftile::SourceLocation::current());             \
-  [[nodiscard]] ::rooftile::Result<::rooftile::Tensor> op(                                    \
+  [[nodiscard]] ::rooftile::Result<Outputs> op(                                               \
       ::rooftile::Context& context, ROOFTILE_INPUTS_(__VA_ARGS__), Args options = {},         \
       ::rooftile::SourceLocation caller = ::rooftile::SourceLocation::current());             \
-  [[nodiscard]] ::rooftile::Result<::rooftile::TensorSpec> op##_output(                       \
+  [[nodiscard]] ::rooftile::Result<Specs> op##_output(                                        \
       ROOFTILE_INPUTS_(__VA_ARGS__), Args options = {},                                       \
       ::rooftile::SourceLocation caller = ::rooftile::SourceLocation::current());             \
   [[nodiscard]] ::rooftile::Result<::rooftile::WorkspaceSpec> op##_workspace(                 \

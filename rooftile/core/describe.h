@@ -100,7 +100,7 @@ struct ParamRules {
 template <class Args>
 struct Param {
   ParamSpec spec;
-  std::function<void(Args&, const ParamValue&)> set;
+  std::function<void(Args&, const ParamValue&)> set;  // null: of cases alone, as are get and valid
   std::function<ParamValue(const Args&)> get;
   // Whether a value is within the spec's limits; the text of why not is made from get(). Null: every value is.
   std::function<bool(const Args&, const ParamSpec&)> valid;
@@ -272,6 +272,22 @@ Param<Args> param(std::string name, T Args::*member, ParamRules rules) {
           .valid = detail::validity(member)};
 }
 
+// A number that a case's inputs are drawn by, such as the share of elements that are chosen: the lab takes it as it takes
+// parameters, a call knows nothing of it. Default: none.
+template <class Args>
+Param<Args> case_param(std::string name, ParamRules rules) {
+  return {.spec = {.name = std::move(name),
+                   .default_value = NoValue{rules.none},
+                   .doc = std::move(rules.doc),
+                   .minimum = rules.minimum,
+                   .maximum = rules.maximum,
+                   .none = rules.none,
+                   .type = ParamType::real},
+          .set = {},
+          .get = {},
+          .valid = {}};
+}
+
 template <class Args>
 struct Rung {
   RungFunctions<Args> rung;  // from the generated rungs.h
@@ -387,6 +403,8 @@ OperatorDescriptor describe(OperatorSpec<Args> spec) {
     }
   }
   for (const Param<Args>& param : spec.params) op.params.push_back(param.spec);
+  std::erase_if(spec.params,
+                [](const Param<Args>& param) { return !param.set; });  // what is left is of calls
   for (const Rung<Args>& rung : spec.rungs) op.rungs.push_back(detail::erase_rung(rung));
   op.choose = detail::erase_query(spec.choose);
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rooftile/core/any_args.h"
+#include "rooftile/core/api.h"
 #include "rooftile/core/args.h"
 #include "rooftile/core/context.h"
 #include "rooftile/core/device.h"
@@ -230,15 +231,28 @@ class OperatorRef {
 [[nodiscard]] Status run_returning(OperatorRef op, Context& context, void* args, ArgsRef same_args,
                                    std::span<Tensor> outputs,
                                    SourceLocation caller = SourceLocation::current());
+// What an operator gives, one or several, as run_returning and output_specs take them.
+template <class T>
+[[nodiscard]] std::span<T> as_span(T& one) {
+  return {&one, 1};
+}
+template <class T>
+[[nodiscard]] std::span<T> as_span(std::array<T, 2>& two) {
+  return two;
+}
 // One rung by name, with a workspace of the Context.
 [[nodiscard]] Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& context,
                               ArgsRef args);
 
 }  // namespace rooftile
 
-// The public functions that ROOFTILE_CALLS declares (core/api.h), of an operator with one output, and the one that the
+// The public functions that ROOFTILE_CALLS declares (core/api.h), of an operator with one output or two, and the one that the
 // registry calls.
-#define ROOFTILE_ENTRY_POINTS(op, Args, ...)                                                                 \
+#define ROOFTILE_ENTRY_POINTS(op, Args, ...) \
+  ROOFTILE_ENTRY_POINTS_(op, Args, ::rooftile::Tensor, ::rooftile::TensorSpec, __VA_ARGS__)
+#define ROOFTILE_ENTRY_POINTS_OF_2(op, Args, ...) \
+  ROOFTILE_ENTRY_POINTS_(op, Args, ::rooftile::TwoTensors, ::rooftile::TwoSpecs, __VA_ARGS__)
+#define ROOFTILE_ENTRY_POINTS_(op, Args, Outputs, Specs, ...)                                                \
   ::rooftile::Status op(::rooftile::Context& context, const Args& args, ::rooftile::SourceLocation caller) { \
     return ::rooftile::run(op##_operator, context, ::rooftile::ArgsRef::of(args), caller);                   \
   }                                                                                                          \
@@ -250,21 +264,22 @@ class OperatorRef {
                                                                ::rooftile::SourceLocation caller) {          \
     return ::rooftile::workspace_of(op##_operator, ::rooftile::ArgsRef::of(args), device, caller);           \
   }                                                                                                          \
-  ::rooftile::Result<::rooftile::TensorSpec> op##_output(ROOFTILE_INPUTS_(__VA_ARGS__), Args options,        \
-                                                         ::rooftile::SourceLocation caller) {                \
+  ::rooftile::Result<Specs> op##_output(ROOFTILE_INPUTS_(__VA_ARGS__), Args options,                         \
+                                        ::rooftile::SourceLocation caller) {                                 \
     ROOFTILE_SET_INPUTS_(options, __VA_ARGS__)                                                               \
-    ::rooftile::TensorSpec spec;                                                                             \
-    ROOFTILE_TRY(                                                                                            \
-        ::rooftile::output_specs(op##_operator, ::rooftile::ArgsRef::of(options), {&spec, 1}, caller));      \
-    return spec;                                                                                             \
+    Specs specs;                                                                                             \
+    ROOFTILE_TRY(::rooftile::output_specs(op##_operator, ::rooftile::ArgsRef::of(options),                   \
+                                          ::rooftile::as_span(specs), caller));                              \
+    return specs;                                                                                            \
   }                                                                                                          \
-  ::rooftile::Result<::rooftile::Tensor> op(::rooftile::Context& context, ROOFTILE_INPUTS_(__VA_ARGS__),     \
-                                            Args options, ::rooftile::SourceLocation caller) {               \
+  ::rooftile::Result<Outputs> op(::rooftile::Context& context, ROOFTILE_INPUTS_(__VA_ARGS__), Args options,  \
+                                 ::rooftile::SourceLocation caller) {                                        \
     ROOFTILE_SET_INPUTS_(options, __VA_ARGS__)                                                               \
-    ::rooftile::Tensor output;                                                                               \
+    Outputs outputs;                                                                                         \
     ROOFTILE_TRY(::rooftile::run_returning(op##_operator, context, &options,                                 \
-                                           ::rooftile::ArgsRef::of(options), {&output, 1}, caller));         \
-    return output;                                                                                           \
+                                           ::rooftile::ArgsRef::of(options), ::rooftile::as_span(outputs),   \
+                                           caller));                                                         \
+    return outputs;                                                                                          \
   }                                                                                                          \
   ROOFTILE_REGISTER(op)
 #define ROOFTILE_REGISTER(op) \
