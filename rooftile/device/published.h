@@ -105,4 +105,35 @@ class PublishedValues {
   T* g_values_;
 };
 
+// The same of counts below 2^61: state and count share a word of 64 bits.
+class PublishedCounts {
+ public:
+  static constexpr std::size_t kStateBytes = 8;
+  struct Entry {
+    std::uint32_t state;
+    std::int64_t value;
+  };
+
+  __device__ __forceinline__ explicit PublishedCounts(std::uint64_t* g_words) : g_words_(g_words) {}
+
+  // state: 1 to 3.
+  __device__ __forceinline__ void publish(std::int64_t i, std::int64_t count,
+                                          std::uint32_t state = 1 ROOFTILE_AND_CALLER) const {
+    published_words::store_relaxed(g_words_ + i,
+                                   static_cast<std::uint64_t>(count) << 2 | state ROOFTILE_AND_HERE);
+  }
+  __device__ __forceinline__ Entry wait(std::int64_t i ROOFTILE_AND_CALLER) const {
+    for (;;) {
+      const std::uint64_t word = published_words::load_relaxed(g_words_ + i ROOFTILE_AND_HERE);
+      if (word != 0) return {static_cast<std::uint32_t>(word & 3), static_cast<std::int64_t>(word >> 2)};
+      spin_hint(ROOFTILE_HERE);
+    }
+  }
+  // By who knows that nobody reads it any more in this launch.
+  __device__ __forceinline__ void clear(std::int64_t i) const { g_words_[i] = 0; }
+
+ private:
+  std::uint64_t* g_words_;
+};
+
 }  // namespace rooftile::ROOFTILE_TARGET

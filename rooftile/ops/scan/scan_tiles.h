@@ -7,6 +7,7 @@
 #include "rooftile/core/workspace.h"
 #include "rooftile/device/block.h"
 #include "rooftile/device/launch.h"
+#include "rooftile/device/lookback.h"
 #include "rooftile/device/poll.h"
 #include "rooftile/device/published.h"
 #include "rooftile/device/vec.h"
@@ -15,13 +16,6 @@
 namespace rooftile::ROOFTILE_TARGET::scan_rungs {
 
 inline constexpr int kTileThreads = scan_plan::kTileWarps * kWarpSize;
-
-// Of all lanes' values, in their order; every lane returns it.
-template <class Acc, class Combine>
-__device__ __forceinline__ Acc fold_lanes(Acc value, Combine combine ROOFTILE_AND_CALLER) {
-  return warp_broadcast(warp_inclusive_scan(value, combine, kWarpSize ROOFTILE_AND_HERE), kWarpSize - 1,
-                        kWarpSize ROOFTILE_AND_HERE);
-}
 
 // A row. Its vectors begin at 16-byte boundaries of `in`, the row anywhere: the first vector may begin in front of it.
 template <class Scan>

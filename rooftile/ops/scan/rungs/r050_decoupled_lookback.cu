@@ -12,30 +12,12 @@
 namespace rooftile::ROOFTILE_TARGET::scan_rungs {
 namespace {
 
-// States of a tile: its total alone, or all up to and with it.
-constexpr std::uint32_t kTotal = 1;
-constexpr std::uint32_t kPrefix = 2;
-
 struct ChainFinder {
   template <class Acc, class Combine>
   __device__ __forceinline__ Acc operator()(const PublishedValues<Acc>& tiles, const scan_plan::TileTree&,
                                             std::int64_t row_tiles, std::int64_t tile, Acc total,
                                             Acc identity, Combine combine) const {
-    const int lane = lane_index();
-    if (lane == 0) tiles.publish(row_tiles + tile, total, tile == 0 ? kPrefix : kTotal);
-    if (tile == 0) return identity;
-    Acc in_front = identity;
-    for (std::int64_t end = tile;; end -= kWarpSize) {
-      const std::int64_t i = end - kWarpSize + lane;  // lane 31 looks at the nearest
-      typename PublishedValues<Acc>::Entry entry{kPrefix, identity};
-      if (i >= 0) entry = tiles.wait(row_tiles + i);
-      const unsigned prefixes = __ballot_sync(kFullMask, entry.state == kPrefix);
-      const int nearest = kWarpSize - 1 - __clz(static_cast<int>(prefixes));  // -1: none
-      in_front = combine(fold_lanes(lane < nearest ? identity : entry.value, combine), in_front);
-      if (nearest >= 0) break;
-    }
-    if (lane == 0) tiles.publish(row_tiles + tile, combine(in_front, total), kPrefix);
-    return in_front;
+    return prefix_in_chain(tiles, row_tiles, tile, total, identity, combine);
   }
 };
 
