@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/core/status.h"
 #include "rooftile/core/stream.h"
 #include "rooftile/device/fast_divide.h"
@@ -429,23 +430,23 @@ __global__ void __launch_bounds__(kWideThreads)
     body.template compute<1>(in, out);
     store_bytes<kOutBytes>(g_out + element * Body::size(kInputs), get_piece<kOutBytes>(out[0], 0));
   }
+  if (blockIdx.x != 0 && blockIdx.x != gridDim.x - 1) return;
   // What packs do not cover, less than one in front and one behind: an element for each of the first threads.
-  const auto one_element = [&](std::int64_t i) {
-    const char* g_in[kInputs];
-#pragma unroll
-    for (int o = 0; o < kInputs; ++o) g_in[o] = task.data[o] + i * Body::size(o);
-    body.compute_one(g_in, g_out + i * Body::size(kInputs));
-  };
-  const bool is_first = blockIdx.x == 0;
-  const bool is_last = blockIdx.x == gridDim.x - 1;
-  if (!is_first && !is_last) return;
   const std::int64_t past = task.lead % kPack;
   const std::int64_t front = past == 0 ? 0 : kPack - past;
   const std::int64_t head = front < task.columns ? front : task.columns;
   const std::int64_t behind = task.columns - (task.columns + task.lead) % kPack;
   const std::int64_t tail = behind > head ? behind : head;
-  if (is_first && threadIdx.x < head) one_element(threadIdx.x);
-  if (is_last && tail + threadIdx.x < task.columns) one_element(tail + threadIdx.x);
+#pragma unroll 1
+  for (int end = 0; end < 2; ++end) {
+    const bool is_there = blockIdx.x == (end == 0 ? 0 : gridDim.x - 1);
+    const std::int64_t i = (end == 0 ? 0 : tail) + threadIdx.x;
+    if (!is_there || i >= (end == 0 ? head : task.columns)) continue;
+    const char* g_in[kInputs];
+#pragma unroll
+    for (int o = 0; o < kInputs; ++o) g_in[o] = task.data[o] + i * Body::size(o);
+    body.compute_one(g_in, g_out + i * Body::size(kInputs));
+  }
 }
 
 // A call's tensors: the inputs, then the output, which the kernel writes.
@@ -489,26 +490,32 @@ inline int threads_for(std::int64_t packs, int unroll, int inputs, int multiproc
   return threads;
 }
 
+// The blocks that visit the layout's packs.
+[[nodiscard]] inline Result<LaunchConfig> blocks_for(const Layout& layout, int unroll, int inputs,
+                                                     StreamRef stream, int multiprocessors) {
+  constexpr std::int64_t kMostBlocks = 2147483647;
+  const int threads = threads_for(layout.packs(), unroll, inputs, multiprocessors);
+  const std::int64_t blocks = ceil_div(layout.packs(), std::int64_t{threads} * unroll);
+  if (blocks > kMostBlocks) return unsupported("more than 2^31 - 1 blocks: call it for parts of the tensors");
+  return LaunchConfig{.grid = dim3(static_cast<unsigned>(blocks)),
+                      .block = dim3(static_cast<unsigned>(threads)),
+                      .stream = stream};
+}
+
 // One launch of the layout's packs, by a body that serves this reach.
 template <class Body, Reach kReach, int kUnroll>
 [[nodiscard]] Status launch_reach(const Layout& layout, const Pointers& pointers, const Body& body,
                                   StreamRef stream, int multiprocessors) {
-  constexpr std::int64_t kMostBlocks = 2147483647;
-  const std::int64_t packs = layout.packs();
-  const int threads = kReach == Reach::aligned ? threads_for(packs, kUnroll, Body::kInputs, multiprocessors)
-                                               : threads_for(packs, kUnroll, 0, multiprocessors);
-  const std::int64_t per_block = std::int64_t{threads} * kUnroll;
-  const std::int64_t blocks = (packs + per_block - 1) / per_block;
-  if (blocks > kMostBlocks) return unsupported("more than 2^31 - 1 blocks: call it for parts of the tensors");
-  const LaunchConfig config{.grid = dim3(static_cast<unsigned>(blocks)),
-                            .block = dim3(static_cast<unsigned>(threads)),
-                            .stream = stream};
-  if constexpr (kReach == Reach::aligned)
-    return launch(aligned_kernel<Body, kUnroll>, config, aligned_task_of(layout, pointers, Body::kInputs),
+  constexpr bool kAligned = kReach == Reach::aligned;
+  const Result<LaunchConfig> config =
+      blocks_for(layout, kUnroll, kAligned ? Body::kInputs : 0, stream, multiprocessors);
+  if (!config.ok()) return config.status();
+  if constexpr (kAligned)
+    return launch(aligned_kernel<Body, kUnroll>, *config, aligned_task_of(layout, pointers, Body::kInputs),
                   body);
   else
-    return launch(elementwise_kernel<Body, kReach, kUnroll>, config, task_of(layout, pointers, Body::kInputs),
-                  body);
+    return launch(elementwise_kernel<Body, kReach, kUnroll>, *config,
+                  task_of(layout, pointers, Body::kInputs), body);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::elementwise_engine
