@@ -18,21 +18,27 @@ __device__ __forceinline__ std::int64_t elements_to_line(const T* pointer, std::
   return head < n ? head : n;
 }
 
-// The 16 bytes that begin `shift` bytes behind `low`'s first, shift < 16, of two vectors that lie side by side. Fifteen
+// Moves the kHalf words that begin `shift` bytes behind the first one, shift < 4 kHalf, to the front. Of four words fifteen
 // instructions. Source: CUDA C++ Programming Guide, __funnelshift_r.
+template <int kHalf>
+__device__ __forceinline__ void realign(std::uint32_t (&w)[2 * kHalf], unsigned shift) {
+#pragma unroll
+  for (int step = kHalf / 2; step >= 1; step /= 2) {
+    const bool moved = (shift & static_cast<unsigned>(step * 4)) != 0;
+#pragma unroll
+    for (int i = 0; i < kHalf + step; ++i) w[i] = moved ? w[i + step] : w[i];
+  }
+#pragma unroll
+  for (int i = 0; i < kHalf; ++i) w[i] = __funnelshift_r(w[i], w[i + 1], shift % 4 * 8);
+}
+
+// The 16 bytes that begin `shift` bytes behind `low`'s first, shift < 16, of two vectors that lie side by side.
 __device__ __forceinline__ uint4 straddling_bytes(const uint4& low, const uint4& high, unsigned shift) {
   std::uint32_t w[8];
   memcpy(w, &low, sizeof(low));
   memcpy(w + 4, &high, sizeof(high));
-#pragma unroll
-  for (int step = 2; step >= 1; --step) {
-    const bool moved = (shift & static_cast<unsigned>(step * 4)) != 0;
-#pragma unroll
-    for (int i = 0; i < 4 + step; ++i) w[i] = moved ? w[i + step] : w[i];
-  }
-  const unsigned bits = shift % 4 * 8;
-  return make_uint4(__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits),
-                    __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
+  realign<4>(w, shift);
+  return make_uint4(w[0], w[1], w[2], w[3]);
 }
 
 // Vectors of kVecBytes at addresses that are aligned to their elements alone. A load reads the two aligned vectors that

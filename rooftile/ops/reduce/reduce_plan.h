@@ -1,11 +1,11 @@
 // How a call is cut into blocks: the numbers that launchers, workspace sizes and choose() share.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "rooftile/core/device.h"
+#include "rooftile/core/integers.h"
 #include "rooftile/core/rung.h"
 #include "rooftile/ops/reduce/reduce.h"
 
@@ -65,8 +65,6 @@ inline constexpr int kRingStageBytes = 32768;
 
 inline constexpr int kGatherBlock = 256;
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // How the elements lie: in[outer][reduced][inner] without gaps, or anyhow (then outer and inner are whatever stands
 // before and behind the first reduced axis).
 enum class Pattern { all, rows, columns, strided };
@@ -93,7 +91,7 @@ struct Cut {
 // The partial results that one pass over n elements leaves (one per block, at least one: an empty input still
 // writes the identity).
 constexpr std::int64_t pass_blocks(std::int64_t n, int items = 1) {
-  return std::max<std::int64_t>(1, ceil_div(n, std::int64_t{kPassBlock} * items));
+  return larger(1, ceil_div(n, std::int64_t{kPassBlock} * items));
 }
 
 // How a row is shared: `parts` blocks, each with `loads` vectors of every thread in flight. While the rows do
@@ -105,12 +103,12 @@ struct RowSplit {
 };
 inline RowSplit split_row(std::int64_t rows, std::int64_t row_bytes, const DeviceProperties& device) {
   const std::int64_t resident = std::int64_t{device.multiprocessors} * kResidentBlocks;
-  const std::int64_t share = std::max<std::int64_t>(1, resident / std::max<std::int64_t>(1, rows));
+  const std::int64_t share = larger(1, resident / larger(1, rows));
   for (const int loads : {2, 4}) {
     const std::int64_t tiles = ceil_div(row_bytes, kTileBytes / kVectorsInFlight * loads);
-    if (tiles <= share) return {std::max<std::int64_t>(1, tiles), loads};
+    if (tiles <= share) return {larger(1, tiles), loads};
   }
-  return {std::clamp<std::int64_t>(ceil_div(row_bytes, kTileBytes), 1, share), kVectorsInFlight};
+  return {clamped(ceil_div(row_bytes, kTileBytes), 1, share), kVectorsInFlight};
 }
 
 // single_wave: a tile of kWaveBlock * loads vectors to a block, as few loads as keep the blocks to one per
@@ -120,16 +118,15 @@ struct WaveSplit {
   std::int64_t loads = 2;
 };
 inline WaveSplit split_wave(std::int64_t vectors, const DeviceProperties& device) {
-  const std::int64_t most = std::min<std::int64_t>(device.multiprocessors, kWaveBlocks);
-  const std::int64_t loads = std::max<std::int64_t>(1, ceil_div(ceil_div(vectors, kWaveBlock), 2 * most)) * 2;
-  return {std::max<std::int64_t>(1, ceil_div(vectors, kWaveBlock * loads)), loads};
+  const std::int64_t most = smaller(device.multiprocessors, kWaveBlocks);
+  const std::int64_t loads = larger(1, ceil_div(ceil_div(vectors, kWaveBlock), 2 * most)) * 2;
+  return {larger(1, ceil_div(vectors, kWaveBlock * loads)), loads};
 }
 // Whether all of n contiguous elements can be in flight at once.
 [[nodiscard]] bool serves_single_wave(const ReduceArgs& args, const DeviceProperties& device);
 
 inline std::int64_t ring_blocks(std::int64_t bytes, const DeviceProperties& device) {
-  return std::clamp<std::int64_t>(ceil_div(bytes, kRingStageBytes), 1,
-                                  std::int64_t{device.multiprocessors} * kResidentBlocks);
+  return clamped(ceil_div(bytes, kRingStageBytes), 1, std::int64_t{device.multiprocessors} * kResidentBlocks);
 }
 
 // Tiles of 32 vectors side by side.
@@ -141,10 +138,9 @@ constexpr std::int64_t column_tiles(std::int64_t inner, std::size_t element_size
 // more than that make a third round. On an H200, f32 4096 x 16384, 17 parts of 128 tiles took 73.9 us, 0.93
 // of the bound.
 inline std::int64_t column_parts(std::int64_t tiles, std::int64_t reduced, const DeviceProperties& device) {
-  const std::int64_t wanted = std::int64_t{device.multiprocessors} * 16 / std::max<std::int64_t>(1, tiles);
-  const std::int64_t possible =
-      std::max<std::int64_t>(1, reduced / (std::int64_t{kColumnWarps} * kColumnSplitRows));
-  return std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(possible, 65535));
+  const std::int64_t wanted = std::int64_t{device.multiprocessors} * 16 / larger(1, tiles);
+  const std::int64_t possible = larger(1, reduced / (std::int64_t{kColumnWarps} * kColumnSplitRows));
+  return clamped(wanted, 1, smaller(possible, 65535));
 }
 
 // Bytes of an accumulator in the workspace: the widest, a value and its index.

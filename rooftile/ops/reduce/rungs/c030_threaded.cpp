@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/reduce/reduce_cpu.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
@@ -87,9 +88,9 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
       return {};
     }
     // The parts follow from the count alone, so that the order of additions does not depend on threads.
-    const std::int64_t grains = reduce_plan::ceil_div(layout.count, kGrain);
-    const std::int64_t part = reduce_plan::ceil_div(grains, kMostParts) * kGrain;
-    const std::int64_t parts = layout.count == 0 ? 0 : reduce_plan::ceil_div(layout.count, part);
+    const std::int64_t grains = ceil_div(layout.count, kGrain);
+    const std::int64_t part = ceil_div(grains, kMostParts) * kGrain;
+    const std::int64_t parts = layout.count == 0 ? 0 : ceil_div(layout.count, part);
     const Elements<T> x = elements_of<T>(call.args, layout, 0);
     std::array<Acc, static_cast<std::size_t>(kMostParts)> partials;
     const auto body = [&](std::int64_t first, std::int64_t last) {

@@ -5,6 +5,7 @@
 // Change     a warp in place of a block per row.
 // Limits     rows of contiguous elements; meant for rows up to a few KiB.
 // Bottleneck DRAM; for rows under 512 bytes, the idle lanes.
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/reduce/reduce_rows.h"
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
@@ -73,7 +74,7 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   return dispatch_reduction(call.args, [&]<class Reduction>(const Reduction& reduction) -> Status {
     const reduce_plan::Geometry& shape = call.config<reduce_plan::Cut>().shape;
     if (shape.outer == 0) return {};
-    const std::int64_t blocks = reduce_plan::ceil_div(shape.outer, kRowsPerBlock);
+    const std::int64_t blocks = ceil_div(shape.outer, kRowsPerBlock);
     if (blocks > kMaxGrid) return unsupported("more than 2^34 rows");
     return launch(warp_per_row_kernel<Reduction>,
                   {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = call.stream},

@@ -7,6 +7,7 @@
 //            there are too few columns to fill the GPU, and the last block of a column tile finishes it.
 // Limits     in[outer][reduced][inner] without gaps, inner a multiple of the vector, in aligned to 16 bytes.
 // Bottleneck DRAM.
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/reduce/reduce_rows.h"
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
@@ -128,7 +129,7 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
                    .block = dim3(kBlock),
                    .stream = call.stream},
                   static_cast<const In*>(call.args.in.data),
-                  ColumnShape{shape.reduced, shape.inner, tiles, reduce_plan::ceil_div(shape.reduced, parts)},
+                  ColumnShape{shape.reduced, shape.inner, tiles, ceil_div(shape.reduced, parts)},
                   static_cast<typename Reduction::Acc*>(call.workspace.data),
                   static_cast<std::uint32_t*>(call.workspace.zeroed), reduction,
                   make_output(call.args, shape.reduced));

@@ -6,6 +6,7 @@
 // Change     serves what no other rung does: gaps, permuted and zero strides, rows that no vector fits.
 // Limits     two integer divisions per dimension and element.
 // Bottleneck the index arithmetic, then 4-byte loads.
+#include "rooftile/core/integers.h"
 #include "rooftile/ops/reduce/reduce_rows.h"
 #include "rooftile/ops/reduce/rungs/reduce_device.h"
 
@@ -93,7 +94,7 @@ Status ROOFTILE_RUNG(const Call<ReduceArgs>& call) {
   const std::int64_t outputs = shape.outputs();
   if (outputs == 0) return {};
   const bool by_thread = outputs >= std::int64_t{call.device.multiprocessors} * kBlock;
-  const std::int64_t blocks = by_thread ? reduce_plan::ceil_div(outputs, kBlock) : outputs;
+  const std::int64_t blocks = by_thread ? ceil_div(outputs, kBlock) : outputs;
   if (blocks > kMaxGrid) return unsupported("more than 2^39 outputs");
   const LaunchConfig config{
       .grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = call.stream};

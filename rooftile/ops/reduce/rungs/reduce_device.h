@@ -1,10 +1,10 @@
 // What the rungs of reduce share: from arguments to a reduction type, and the pass loop of the lesson rungs.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/core/rung.h"
 #include "rooftile/device/dispatch.h"
 #include "rooftile/device/launch.h"
@@ -21,30 +21,8 @@ Status dispatch_lesson(const ReduceArgs& args, Body&& body) {
 }
 
 // The pattern that every element is read through (reductions.h).
-inline std::uint64_t flip_of(ReduceOp op, DType in) {
-  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
-  const std::size_t bits = 8 * size_of(in);
-  const std::uint64_t sign = kOnes / (kOnes >> (64 - bits)) << (bits - 1);  // of each element in 64 bits
-  const bool smallest = op == ReduceOp::min || op == ReduceOp::argmin;
-  if (is_float(in)) return smallest ? sign : 0;
-  const std::uint64_t to_unsigned = is_signed(in) ? sign : 0;
-  return smallest ? ~to_unsigned : to_unsigned;
-}
-
-// The element type that a dtype is compiled as.
-inline DType element_of(DType dtype) {
-  switch (dtype) {
-    case DType::i8:
-      return DType::u8;
-    case DType::i16:
-      return DType::u16;
-    case DType::i32:
-      return DType::u32;
-    case DType::i64:
-      return DType::u64;
-    default:
-      return dtype;
-  }
+inline std::uint64_t flip_of(const ReduceArgs& args) {
+  return ROOFTILE_TARGET::flip_of(args.in.dtype, args.op == ReduceOp::min || args.op == ReduceOp::argmin);
 }
 
 // Calls body.operator()<In>() for every dtype. The checked build: one type per size up to 4 bytes, and floats
@@ -54,13 +32,13 @@ Status dispatch_elements(const ReduceArgs& args, Body&& body) {
   using All =
       DTypes<double, float, __half, __nv_bfloat16, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
   using Checked = DTypes<float, __half, std::uint8_t, std::uint32_t>;
-  return dispatch(CompiledDTypes<All, Checked>{}, element_of(args.in.dtype), body);
+  return dispatch(CompiledDTypes<All, Checked>{}, unsigned_of(args.in.dtype), body);
 }
 
 // Calls body(reduction) for the operations whose result is a value: all but argmin and argmax.
 template <class Body>
 Status dispatch_values(const ReduceArgs& args, Body&& body) {
-  const std::uint64_t flip = flip_of(args.op, args.in.dtype);
+  const std::uint64_t flip = flip_of(args);
   return dispatch_elements(args, [&]<class In>() -> Status {
     const bool sums = args.op == ReduceOp::sum || args.op == ReduceOp::mean;
     return sums ? body(Sum<In>{flip}) : body(Extreme<In>{flip});
@@ -71,7 +49,7 @@ Status dispatch_values(const ReduceArgs& args, Body&& body) {
 template <class Body>
 Status dispatch_reduction(const ReduceArgs& args, Body&& body) {
   if (args.op != ReduceOp::argmin && args.op != ReduceOp::argmax) return dispatch_values(args, body);
-  const std::uint64_t flip = flip_of(args.op, args.in.dtype);
+  const std::uint64_t flip = flip_of(args);
   return dispatch_elements(args, [&]<class In>() -> Status { return body(ArgExtreme<In>{flip}); });
 }
 
@@ -100,7 +78,7 @@ inline Status launch_passes(LessonKernel kernel, StreamRef stream, const ReduceA
                             const Workspace& workspace, int items = 1,
                             std::int64_t max_blocks = std::numeric_limits<std::int64_t>::max()) {
   const auto blocks_for = [&](std::int64_t n) {
-    return std::min(reduce_plan::pass_blocks(n, items), max_blocks);
+    return smaller(reduce_plan::pass_blocks(n, items), max_blocks);
   };
   std::int64_t n = args.in.numel();
   const auto* g_in = static_cast<const float*>(args.in.data);

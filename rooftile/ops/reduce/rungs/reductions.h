@@ -1,14 +1,7 @@
 // The reductions of reduce as types (reduce_functor.h says what such a type is).
 //
-// One compiled reduction serves several element types and operations: `flip`, a pattern of bits that every
-// element is read through, makes them alike at run time. A word of registers is flipped at once, so that a
-// byte costs a quarter of an instruction.
-//
-//                      signed integers      unsigned     floats
-//   Sum                the sign bit (*)     -            -
-//   Extreme, max       the sign bit         -            -
-//            min       all but the sign     all bits     the sign
-//   ArgExtreme         as Extreme
+// One compiled reduction serves several element types and operations: `flip` (device/flip.h) makes them alike at run time.
+// Sums are given the sign bit of signed integers (*), minima and maxima the patterns of their order.
 //
 // (*) which adds 2^(bits - 1) to each; the store subtracts it again. Element types are therefore the unsigned
 // integers and the floats alone.
@@ -19,6 +12,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "rooftile/device/flip.h"
+#include "rooftile/device/real_output.h"
 #include "rooftile/ops/reduce/reduce_output.h"
 
 namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
@@ -26,35 +21,6 @@ namespace rooftile::ROOFTILE_TARGET::reduce_rungs {
 template <class T>
 inline constexpr bool kIsElement = std::is_floating_point_v<T> || std::is_unsigned_v<T> ||
                                    dtype_of<T> == DType::f16 || dtype_of<T> == DType::bf16;
-
-template <std::size_t kBytes>
-using BitsOf =
-    std::conditional_t<kBytes == 1, std::uint8_t,
-                       std::conditional_t<kBytes == 2, std::uint16_t,
-                                          std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
-
-// `flip` repeats the element's pattern over 64 bits.
-template <class T>
-__device__ __forceinline__ T flipped(T x, std::uint64_t flip) {
-  BitsOf<sizeof(T)> bits;
-  memcpy(&bits, &x, sizeof(T));
-  bits = static_cast<BitsOf<sizeof(T)>>(bits ^ flip);
-  memcpy(static_cast<void*>(&x), &bits, sizeof(T));
-  return x;
-}
-template <class T, int kCount>
-__device__ __forceinline__ Vec<T, kCount> flipped(Vec<T, kCount> x, std::uint64_t flip) {
-  constexpr int kWords = static_cast<int>(sizeof(x)) / 4;
-  static_assert(sizeof(x) % 8 == 0, "the pattern is of 64 bits");
-  std::uint32_t words[kWords];
-  memcpy(words, &x, sizeof(x));
-#pragma unroll
-  for (int i = 0; i < kWords; ++i) {
-    words[i] ^= static_cast<std::uint32_t>(sizeof(T) == 8 && i % 2 == 1 ? flip >> 32 : flip);
-  }
-  memcpy(static_cast<void*>(&x), words, sizeof(x));
-  return x;
-}
 
 // What sums of T are accumulated in.
 template <class T>
@@ -67,26 +33,7 @@ using CompareAcc =
     std::conditional_t<std::is_integral_v<T>,
                        std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>, SumAcc<T>>;
 
-// A float or double result in out's dtype.
-template <class Value>
-__device__ __forceinline__ void store_real(const ReduceOutput& out, std::int64_t i, Value value) {
-  constexpr bool kDouble = std::is_same_v<Value, double>;
-  switch (out.dtype) {
-    case DType::f64:
-      static_cast<double*>(out.data)[i] = value;
-      break;
-    case DType::f16:
-      static_cast<__half*>(out.data)[i] = kDouble ? __double2half(value) : __float2half_rn(value);
-      break;
-    case DType::bf16:
-      static_cast<__nv_bfloat16*>(out.data)[i] =
-          kDouble ? __double2bfloat16(value) : __float2bfloat16_rn(value);
-      break;
-    default:
-      static_cast<float*>(out.data)[i] = static_cast<float>(value);
-      break;
-  }
-}
+__device__ __forceinline__ RealOutput real_output(const ReduceOutput& out) { return {out.data, out.dtype}; }
 
 // The sum of 16 bytes: two bytes to a 32-bit word, 16 bits apart, where eight of them cannot overflow.
 __device__ __forceinline__ std::uint32_t sum_of_bytes(const Vec<std::uint8_t, 16>& x) {
@@ -132,12 +79,12 @@ struct Sum {
       if (out.mean) {
         const double sum =
             flip != 0 ? static_cast<double>(static_cast<std::int64_t>(acc)) : static_cast<double>(acc);
-        store_real(out, i, sum / static_cast<double>(out.count));
+        real_output(out).store(i, sum / static_cast<double>(out.count));
       } else {
         static_cast<Acc*>(out.data)[i] = acc;
       }
     } else {
-      store_real(out, i, out.mean ? acc / static_cast<Acc>(out.count) : acc);
+      real_output(out).store(i, out.mean ? acc / static_cast<Acc>(out.count) : acc);
     }
   }
 
