@@ -8,7 +8,7 @@
 //       the first call, or Context::reserve) nothing is allocated.
 //   Result<Tensor> reduce(Context&, const ConstTensorView& in, ReduceArgs options = {});
 //       The same with an output that is allocated as reduce_output says, on the inputs' device. The options have the
-//       parameters alone: their tensors are set here.
+//       parameters, and optional inputs: the other tensors are set here.
 //   Result<TensorSpec> reduce_output(const ConstTensorView& in, ReduceArgs options = {});
 //       Shape and dtype of the output. The input needs no memory.
 //   Result<WorkspaceSpec> reduce_workspace(const ReduceArgs&, Device);

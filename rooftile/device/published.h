@@ -105,7 +105,7 @@ class PublishedValues {
   T* g_values_;
 };
 
-// The same of counts below 2^61: state and count share a word of 64 bits.
+// The same of counts below 2^62: state and count share a word of 64 bits.
 class PublishedCounts {
  public:
   static constexpr std::size_t kStateBytes = 8;

@@ -172,6 +172,11 @@ TEST(Judges, Selected) {
   EXPECT_EQ(found(judge(false), with({1, 3, -99}, 2)), "");
   EXPECT_NE(found(judge(false), with({1, 1, -99}, 2)), "");
   EXPECT_NE(found(judge(true), with({3, 1, 0}, 3)).find("count"), std::string::npos);
+  // One of two is chosen; the other must stand behind it.
+  const Judge partition = selected({.chosen = tensor_of<std::int32_t>({3, 1}), .count = 1});
+  EXPECT_EQ(found(partition, with({3, 1, -99}, 1)), "");
+  EXPECT_NE(found(partition, with({3, 1, -99}, 2)).find("count"), std::string::npos);
+  EXPECT_NE(found(partition, with({3, 2, -99}, 1)), "");
 }
 
 TEST(Judges, BinomialIntervalIsExact) {
