@@ -11,6 +11,7 @@ our @EXPORT_OK = qw(file slice text_of);
 # A slice ends at the form of a call and its errors: what carries arguments to a launcher decides no time. So it does at
 # declarations alone (rungs.h), and at the simulator, which is not what a GPU runs.
 my $kEnds = qr{^rooftile/(?:sim|lab)/|/rungs\.h$|
+  ^rooftile/device/(?:cuda_)?launch\.h$|
   ^rooftile/core/(?:detail/.*|dtype\.cpp|
     (?:any_args|api|args|case|context|describe|device|element|memory|operator|params|registry|rung|status|stream|view|workspace)\.(?:h|cpp))$}x;
 

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "6f1bb2b40820";
+inline constexpr std::string_view kTimingSources = "90ebfd29f699";
 
 }  // namespace rooftile::lab
