@@ -40,9 +40,10 @@ std::set<std::string> equivalent_mutants(const std::string& op) {
 bool kernels_have_barriers(const std::string& op) {
   namespace fs = std::filesystem;
   for (const char* family : {"ops", "lessons"}) {
-    const fs::path folder = fs::path(ROOFTILE_SOURCE_DIR) / "rooftile" / family / op / "rungs";
+    const fs::path folder = fs::path(ROOFTILE_SOURCE_DIR) / "rooftile" / family / op;
     if (!fs::exists(folder)) continue;
-    for (const fs::directory_entry& file : fs::directory_iterator(folder)) {
+    for (const fs::directory_entry& file : fs::recursive_directory_iterator(folder)) {
+      if (!file.is_regular_file()) continue;
       std::ostringstream text;
       text << std::ifstream(file.path()).rdbuf();
       if (text.str().find("__sync") != std::string::npos) return true;
