@@ -6,6 +6,7 @@
 #include "tests/device/blocks/cp_async_kernels.h"
 #include "tests/device/sm90a_bulk_tests.h"
 #include "tests/device/sm90a_cluster_tests.h"
+#include "tests/device/sm90a_look_ahead_tests.h"
 #include "tests/device/sm90a_tma_tests.h"
 
 namespace rooftile {
@@ -13,6 +14,7 @@ namespace rooftile {
 namespace checked {
 testing_sm90a::BulkKernels bulk_test_kernels();
 testing_sm90a::ClusterKernels cluster_test_kernels();
+testing_sm90a::LookAheadKernels look_ahead_test_kernels();
 testing_sm90a::TmaKernels tma_test_kernels();
 }  // namespace checked
 
@@ -30,6 +32,9 @@ INSTANTIATE_TEST_SUITE_P(Watched, Sm90aBulk, ::testing::ValuesIn(sim_targets(che
 INSTANTIATE_TEST_SUITE_P(Watched, Sm90aCluster,
                          ::testing::ValuesIn(sim_targets(checked::cluster_test_kernels())),
                          target_name<ClusterKernels>);
+INSTANTIATE_TEST_SUITE_P(Watched, Sm90aLookAhead,
+                         ::testing::ValuesIn(sim_targets(checked::look_ahead_test_kernels())),
+                         target_name<LookAheadKernels>);
 INSTANTIATE_TEST_SUITE_P(Watched, Sm90aTma, ::testing::ValuesIn(sim_targets(checked::tma_test_kernels())),
                          target_name<TmaKernels>);
 
