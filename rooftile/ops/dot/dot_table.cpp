@@ -48,6 +48,10 @@ RungPlan plan_pass(const DotArgs& args, const DeviceProperties& device) {
   return plan_partials(args, dot_plan::cut_pass(args, device));
 }
 
+RungPlan plan_ring(const DotArgs& args, const DeviceProperties& device) {
+  return plan_partials(args, dot_plan::cut_ring(args, device));
+}
+
 RungPlan plan_strided(const DotArgs& args, const DeviceProperties& device) {
   return plan_partials(args, {.blocks = dot_plan::lesson_blocks(args.a.numel(), device)});
 }
@@ -108,12 +112,24 @@ std::vector<Rung<DotArgs>> dot_rung_table() {
        .change = "serves what single_pass does not, one element at a time",
        .plan = plan_strided,
        .expects = {{"global_load_sectors_per_request", 3.9, 4}, {"bytes_moved_over_needed", 1, 1.01}}},
+      {.rung = dot_rungs::bulk_ring,
+       .idea = "One thread asks for 16 KiB of each input by bulk copies into a ring of shared memory.",
+       .change = "192 KiB per SM on the way at every moment, where loads into registers drain in between",
+       .source = "PTX ISA, cp.async.bulk",
+       .supports = supports_dense,
+       .plan = plan_ring,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 1.02}}},
   };
 }
 
 std::string_view dot_choose(const DotArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
-  return dot_plan::has_gaps(args) ? "strided" : "single_pass";
+  if (dot_plan::has_gaps(args)) return "strided";
+  const bool is_large =
+      args.a.numel() * static_cast<std::int64_t>(size_of(args.a.dtype)) >= dot_plan::kRingFromBytes;
+  const bool has_ring =
+      is_large && unavailable_reason(*dot_operator().find_rung("bulk_ring"), device).empty();
+  return has_ring ? "bulk_ring" : "single_pass";
 }
 
 }  // namespace rooftile

@@ -7,49 +7,19 @@
 // Limits     vectors without gaps.
 // Bottleneck DRAM.
 // Source     CUDA sample threadFenceReduction.
-#include "rooftile/device/align.h"
 #include "rooftile/device/grid_reduce.h"
-#include "rooftile/ops/dot/rungs/dot_device.h"
+#include "rooftile/ops/dot/rungs/vector_body.h"
 
 namespace rooftile::ROOFTILE_TARGET::dot_rungs {
 namespace {
 
 constexpr int kBlock = dot_plan::kPassBlock;
 
-template <class In>
-struct AlignedVectors {
-  const In* g_first;
-  __device__ __forceinline__ Vec<In, kVecElements<In>> load(std::int64_t i) const {
-    return load_vec<LoadPolicy::no_allocate>(g_first + i * kVecElements<In>);
-  }
-};
-
-// The body of both vectors: the vectors from a's first line on. Head and tail are what is in front of it and behind.
-template <class In, bool kStraddling>
-struct Body {
-  std::int64_t head;
-  std::int64_t vectors;
-  AlignedVectors<In> a;
-  std::conditional_t<kStraddling, StraddlingVectors<In>, AlignedVectors<In>> b;
-
-  // Where b's vectors straddle, one of a's more in the head and one more in the tail: the bytes that are read beside b's
-  // vectors are its own then.
-  __device__ __forceinline__ static Body of(const In* g_a, const In* g_b, std::int64_t n) {
-    constexpr int kElements = kVecElements<In>;
-    std::int64_t head = elements_to_line(g_a, n) + (kStraddling ? kElements : 0);
-    if (head > n) head = n;
-    std::int64_t vectors = (n - head) / kElements;
-    if (kStraddling && vectors > 0) --vectors;
-    return {head, vectors, {g_a + head}, decltype(b){g_b + head}};
-  }
-};
-
 // Block b takes tiles b, b + grid, ... of kBlock * loads vectors; block 0 head and tail.
 template <class In, class Acc, bool kStraddling>
 __device__ __forceinline__ Acc thread_sum(const In* g_a, const In* g_b, std::int64_t n, int loads) {
-  constexpr int kElements = kVecElements<In>;
   constexpr int kInFlight = dot_plan::kVectorsInFlight;
-  using Vector = Vec<In, kElements>;
+  using Vector = Vec<In, kVecElements<In>>;
   const auto thread = static_cast<std::int64_t>(threadIdx.x);
   const auto body = Body<In, kStraddling>::of(g_a, g_b, n);
 
@@ -89,12 +59,7 @@ __device__ __forceinline__ Acc thread_sum(const In* g_a, const In* g_b, std::int
       }
     }
   }
-  if (blockIdx.x == 0) {
-    static_assert(kLineBytes / sizeof(In) + kElements <= kBlock, "a thread takes one of the head at most");
-    const std::int64_t tail = body.head + body.vectors * kElements + thread;
-    if (thread < body.head) sums[0] = add_product(sums[0], g_a[thread], g_b[thread]);
-    if (tail < n) sums[1] = add_product(sums[1], g_a[tail], g_b[tail]);
-  }
+  if (blockIdx.x == 0) add_head_and_tail<kBlock>(body, g_a, g_b, n, sums[0], sums[1]);
 #pragma unroll
   for (int width = kInFlight / 2; width > 0; width /= 2) {
 #pragma unroll
@@ -117,8 +82,6 @@ __global__ void __launch_bounds__(kBlock, dot_plan::kPassBlocks)
 Status ROOFTILE_RUNG(const Call<DotArgs>& call) {
   const DotArgs& args = call.args;
   const auto& cut = call.config<dot_plan::Cut>();
-  const auto apart =
-      reinterpret_cast<std::uintptr_t>(args.a.data) - reinterpret_cast<std::uintptr_t>(args.b.data);
   return dispatch_products(args, [&]<class In, class Acc>() {
     const auto start = [&](auto kernel) {
       return launch(
@@ -128,8 +91,8 @@ Status ROOFTILE_RUNG(const Call<DotArgs>& call) {
           static_cast<int>(cut.loads), static_cast<Acc*>(call.workspace.data),
           static_cast<std::uint32_t*>(call.workspace.zeroed), output_of(args));
     };
-    return apart % kVecBytes == 0 ? start(single_pass_kernel<In, Acc, false>)
-                                  : start(single_pass_kernel<In, Acc, true>);
+    return straddles(args) ? start(single_pass_kernel<In, Acc, true>)
+                           : start(single_pass_kernel<In, Acc, false>);
   });
 }
 
