@@ -43,13 +43,14 @@ Case make_case(const Spec& spec) {
           .tier = spec.tier};
 }
 
-std::int64_t tile_elements(DType dtype, int vectors) {
-  return scan_plan::tile_bytes(vectors) / static_cast<std::int64_t>(size_of(dtype));
+std::int64_t elements_in(std::int64_t bytes, DType dtype) {
+  return bytes / static_cast<std::int64_t>(size_of(dtype));
 }
+constexpr std::int64_t kSmallBytes = scan_plan::kTileBytes / scan_plan::kVectors;
 
 // Around warps, blocks and tiles, and several tiles.
 void add_lengths(std::vector<Case>& cases, DType dtype, std::string_view op, bool exclusive) {
-  const std::int64_t small = tile_elements(dtype, scan_plan::kSmallVectors);
+  const std::int64_t small = elements_in(kSmallBytes, dtype);
   if (op != "sum" && dtype != DType::f32 &&
       dtype != DType::i32) {  // the path is the same, the keys are others
     for (const std::int64_t n : {std::int64_t{1}, std::int64_t{257}, 2 * small + 5})
@@ -70,6 +71,11 @@ void add_lengths(std::vector<Case>& cases, DType dtype, std::string_view op, boo
       make_case({.n = small, .dtype = dtype, .op = op, .exclusive = exclusive, .in_place = true}));
   cases.push_back(
       make_case({.n = 777, .dtype = dtype, .op = op, .exclusive = exclusive, .fill = Fill::small_integers}));
+  if (op == "sum") {
+    const std::int64_t tile = elements_in(scan_plan::kTileBytes, dtype);
+    for (const std::int64_t n : {tile - 1, tile, 2 * tile + 1})
+      cases.push_back(make_case({.n = n, .dtype = dtype, .op = op, .exclusive = exclusive}));
+  }
   if (is_float(dtype)) {
     cases.push_back(
         make_case({.n = 4099, .dtype = dtype, .op = op, .exclusive = exclusive, .fill = Fill::nan_inside}));
@@ -77,11 +83,11 @@ void add_lengths(std::vector<Case>& cases, DType dtype, std::string_view op, boo
 }
 
 void add_rows(std::vector<Case>& cases, DType dtype, std::string_view op, bool exclusive) {
-  const std::int64_t small = tile_elements(dtype, scan_plan::kSmallVectors);
+  const std::int64_t small = elements_in(kSmallBytes, dtype);
   struct Size {
     std::int64_t m, n;
   };
-  for (const Size& size : {Size{5, 3}, Size{37, 129}, Size{3, small}, Size{3, 2 * small + 7}}) {
+  for (const Size& size : {Size{5, 3}, Size{37, 129}, Size{3, small}, Size{3, 5 * small + 7}}) {
     cases.push_back(make_case({.m = size.m, .n = size.n, .dtype = dtype, .op = op, .exclusive = exclusive}));
   }
   cases.push_back(
@@ -90,13 +96,13 @@ void add_rows(std::vector<Case>& cases, DType dtype, std::string_view op, bool e
 
 void add_large(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 32, .n = scan_plan::kTreeElements}));
-  // A tree of two levels, on the simulated SM, too; three are in scan_test.cpp.
-  cases.push_back(make_case({.n = 40 * tile_elements(DType::f32, scan_plan::kSmallVectors) + 1}));
+  // A tree of two levels and a walk along two groups of totals, on the simulated SM, too; three of each are in scan_test.cpp.
   cases.push_back(make_case({.n = 1 << 18}));
+  cases.push_back(make_case({.n = elements_in(131 * scan_plan::ring_of(4).tile_bytes(), DType::f32) + 1}));
   cases.push_back(make_case({.n = 1 << 18, .dtype = DType::i32, .exclusive = true}));
   cases.push_back(make_case({.n = 1 << 20, .dtype = DType::u8}));
-  cases.push_back(make_case(
-      {.m = 2, .n = 34 * tile_elements(DType::f64, scan_plan::kLargeVectors), .dtype = DType::f64}));
+  cases.push_back(
+      make_case({.m = 2, .n = elements_in(34 * scan_plan::kTileBytes, DType::f64), .dtype = DType::f64}));
   for (const DType dtype : {DType::f32, DType::i32, DType::f16, DType::u8, DType::f64}) {
     cases.push_back(make_case({.n = (1 << 22) + 1, .dtype = dtype, .tier = CaseTier::full}));
     cases.push_back(

@@ -11,6 +11,9 @@
 //     __device__ Acc combine(Acc a, Acc b) const { ... }                       // associative; need not be commutative
 //     __device__ Out give(Acc a) const { return a.x + logf(a.y); }
 //   };
+//   // and, where a vector of 16 bytes is cheaper at once:
+//   //   __device__ Acc sum_of(const Vec<In, kVecElements<In>>& x) const;
+//   //   __device__ Vec<Out, kVecElements<In>> results_of(const Vec<In, kVecElements<In>>& x, Acc in_front, bool exclusive) const;
 //   scan_with(LogSumExp{}, stream, in, out, {.rows = 1, .length = n}, workspace);
 //
 // Elements are combined in their order, in a tree that follows from the length and from where `in` lies to a 16-byte
@@ -39,12 +42,24 @@ struct ScanRows {
   bool exclusive = false;
 };
 
+namespace scan_rungs {
+// As few tiles as that read the totals of all in front of them; more meet in a tree.
+struct FunctorCut {
+  scan_plan::Cut cut;
+  bool is_flat;
+  FunctorCut(const ScanRows& rows, std::size_t element)
+      : cut(scan_plan::cut_rows({rows.rows, rows.length}, element)),
+        is_flat(cut.rows.count * cut.tiles <= scan_plan::kFlatTiles) {
+    if (is_flat) cut.tree = {.nodes = cut.tiles};
+  }
+};
+}  // namespace scan_rungs
+
 // The workspace of scan_with.
 template <class Scan>
 [[nodiscard]] WorkspaceSpec scan_with_workspace(const ScanRows& rows) {
-  const scan_plan::Cut cut =
-      scan_plan::cut_rows({rows.rows, rows.length}, sizeof(typename Scan::In), scan_plan::kLargeVectors);
-  return scan_plan::node_workspace(cut.rows.count * cut.tree.nodes, sizeof(typename Scan::Acc));
+  const scan_rungs::FunctorCut of(rows, sizeof(typename Scan::In));
+  return scan_plan::node_workspace(of.cut.rows.count * of.cut.tree.nodes, sizeof(typename Scan::Acc));
 }
 
 // One launch, no allocation, no synchronisation. g_in and g_out are aligned to their elements, and either the same or apart.
@@ -52,18 +67,18 @@ template <class Scan>
 [[nodiscard]] Status scan_with(const Scan& scan, StreamRef stream, const typename Scan::In* g_in,
                                typename Scan::Out* g_out, const ScanRows& rows, const Workspace& workspace,
                                std::optional<typename Scan::Acc> initial = std::nullopt) {
-  static_assert(std::is_trivially_copyable_v<typename Scan::Acc>, "accumulators are exchanged as bytes");
+  using Acc = typename Scan::Acc;
+  static_assert(std::is_trivially_copyable_v<Acc>, "accumulators are exchanged as bytes");
   if (rows.rows < 0 || rows.length < 0) return invalid_argument("scan_with: rows or length is negative");
   if (!workspace.covers(scan_with_workspace<Scan>(rows)))
     return invalid_argument("scan_with: the workspace is smaller than scan_with_workspace() asks for");
-  const scan_plan::Cut cut =
-      scan_plan::cut_rows({rows.rows, rows.length}, sizeof(typename Scan::In), scan_plan::kLargeVectors);
   if (rows.rows == 0 || rows.length == 0) return {};
-  return scan_rungs::launch_scan_tiles<scan_plan::kLargeVectors, scan_rungs::TreeFinder>(
-      scan, stream, cut, g_in, g_out, rows.exclusive,
-      initial ? scan_rungs::Initial<typename Scan::Acc>{*initial, true}
-              : scan_rungs::Initial<typename Scan::Acc>{},
-      workspace);
+  const scan_rungs::FunctorCut of(rows, sizeof(typename Scan::In));
+  const auto in_front = initial ? scan_rungs::Initial<Acc>{*initial, true} : scan_rungs::Initial<Acc>{};
+  return of.is_flat ? scan_rungs::launch_scan_tiles<scan_rungs::FlatFinder>(
+                          scan, stream, of.cut, g_in, g_out, rows.exclusive, in_front, workspace)
+                    : scan_rungs::launch_scan_tiles<scan_rungs::TreeFinder>(
+                          scan, stream, of.cut, g_in, g_out, rows.exclusive, in_front, workspace);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET

@@ -12,29 +12,24 @@ std::int64_t most_skew(const ScanArgs& args, const Rows& rows) {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(args.in.data) % kVectorBytes) / size;
 }
 
-Cut cut_skewed(const Rows& rows, std::int64_t element, int vectors, std::int64_t skew) {
-  Cut cut{.rows = rows, .vectors = vectors};
-  cut.tiles = larger(1, ceil_div(rows.length + skew, tile_bytes(vectors) / element));
+Cut cut_skewed(const Rows& rows, std::int64_t element, std::int64_t tile_bytes, std::int64_t skew) {
+  Cut cut{.rows = rows};
+  cut.tiles = larger(1, ceil_div(rows.length + skew, tile_bytes / element));
   cut.tree = tree_of(cut.tiles);
   return cut;
 }
 
 }  // namespace
 
-Cut cut_rows(const Rows& rows, std::size_t element, int vectors) {
+Cut cut_rows(const Rows& rows, std::size_t element, std::int64_t tile_bytes) {
   const auto size = static_cast<std::int64_t>(element);
-  return cut_skewed(rows, size, vectors, kVectorBytes / size - 1);
+  return cut_skewed(rows, size, tile_bytes, kVectorBytes / size - 1);
 }
 
-Cut cut_tiles(const ScanArgs& args, int vectors) {
+Cut cut_tiles(const ScanArgs& args, std::int64_t tile_bytes) {
   const Rows rows = rows_of(args);
-  return cut_skewed(rows, static_cast<std::int64_t>(size_of(args.in.dtype)), vectors, most_skew(args, rows));
-}
-
-int tile_vectors(const ScanArgs& args, const DeviceProperties& device) {
-  const Cut large = cut_tiles(args, kLargeVectors);
-  return large.rows.count * large.tiles < std::int64_t{2} * device.multiprocessors ? kSmallVectors
-                                                                                   : kLargeVectors;
+  return cut_skewed(rows, static_cast<std::int64_t>(size_of(args.in.dtype)), tile_bytes,
+                    most_skew(args, rows));
 }
 
 }  // namespace rooftile::scan_plan

@@ -7,6 +7,8 @@
 
 #include "rooftile/core/device.h"
 #include "rooftile/core/integers.h"
+#include "rooftile/core/look_ahead_plan.h"
+#include "rooftile/core/published_plan.h"
 #include "rooftile/ops/scan/scan.h"
 
 namespace rooftile::scan_plan {
@@ -16,20 +18,21 @@ inline constexpr int kTreeThreads = 1024;
 inline constexpr int kTreeElements = 2 * kTreeThreads;
 inline constexpr int kShuffleElements = 1024;  // of a block of warp_shuffle_recursive
 
-// A tile: kTileWarps warps, each with `vectors` of 32 lanes' 16 bytes one behind the other.
+// A tile: kTileWarps warps, each with kVectors of 32 lanes' 16 bytes one behind the other.
 inline constexpr int kVectorBytes = 16;
 inline constexpr int kTileWarps = 8;
-inline constexpr int kSmallVectors = 1;
-inline constexpr int kLargeVectors = 4;
-constexpr std::int64_t tile_bytes(int vectors) {
-  return std::int64_t{kTileWarps} * 32 * kVectorBytes * vectors;
-}
+inline constexpr int kVectors = 4;
+inline constexpr std::int64_t kTileBytes = std::int64_t{kTileWarps} * 32 * kVectorBytes * kVectors;
 
-// look_ahead: a ring of tiles in shared memory. Of its stages some are on their way, and kAhead are summed up and wait for
-// what stands in front of them.
-inline constexpr int kRingStages = 12;
-inline constexpr int kAhead = 5;
-inline constexpr int kRingBlocks = 1;  // per SM
+// flat_lookback: a tile reads the totals of all in front of it in its row. scan_with() takes it for a call of so many tiles.
+inline constexpr std::int64_t kFlatTiles = 1024;
+
+// look_ahead. Bytes: half a tile, or a thread's 64 elements spill. On an H200, f32 2^28, cold, warps x vectors, stages and
+// tiles ahead: 14 x 4, 8, 4 529 us; 12 x 4, 9, 5 540; 16 x 4, 7, 3 544; a second warp that looks back 547.
+constexpr LookAheadRing ring_of(std::size_t element) {
+  return element == 1 ? LookAheadRing{.warps = 16, .vectors = 2, .stages = 12, .ahead = 6}
+                      : LookAheadRing{.warps = 14, .vectors = 4, .stages = 8, .ahead = 4};
+}
 
 // warp_per_row: a longer row keeps too few threads busy.
 inline constexpr std::int64_t kWarpRowBytes = 65536;
@@ -64,15 +67,12 @@ inline Rows rows_of(const ScanArgs& args) {
 struct Cut {
   Rows rows;
   std::int64_t tiles = 1;  // of a row
-  std::int64_t vectors = kLargeVectors;
   TileTree tree{};
 };
-// Of rows that may begin anywhere to a 16-byte boundary.
-[[nodiscard]] Cut cut_rows(const Rows& rows, std::size_t element, int vectors);
+// Into tiles of so many bytes, of rows that may begin anywhere to a 16-byte boundary.
+[[nodiscard]] Cut cut_rows(const Rows& rows, std::size_t element, std::int64_t tile_bytes = kTileBytes);
 // Precondition: the call has passed scan's checks.
-[[nodiscard]] Cut cut_tiles(const ScanArgs& args, int vectors);
-// Small tiles while large ones would leave multiprocessors without one.
-[[nodiscard]] int tile_vectors(const ScanArgs& args, const DeviceProperties& device);
+[[nodiscard]] Cut cut_tiles(const ScanArgs& args, std::int64_t tile_bytes = kTileBytes);
 
 // What a call accumulates in has so many bytes.
 inline std::size_t accumulator_bytes(DType dtype) { return size_of(dtype) < 4 ? 4 : size_of(dtype); }
@@ -82,9 +82,9 @@ inline std::size_t accumulator_bytes(DType dtype) { return size_of(dtype) < 4 ? 
 inline constexpr std::size_t kTicketBytes = 16;  // blocks that are done, and tiles that are taken
 constexpr WorkspaceSpec node_workspace(std::int64_t nodes, std::size_t accumulator) {
   if (nodes == 0) return {};
-  const auto count = static_cast<std::size_t>(nodes);
-  const bool packed = accumulator <= 4;
-  return {.bytes = packed ? 0 : count * accumulator, .zeroed_bytes = kTicketBytes + (packed ? 8 : 4) * count};
+  WorkspaceSpec spec = published_workspace(nodes, accumulator);
+  spec.zeroed_bytes += kTicketBytes;
+  return spec;
 }
 
 }  // namespace rooftile::scan_plan

@@ -4,18 +4,23 @@
 
 #include <cstdint>
 
+#include "rooftile/core/integers.h"
 #include "rooftile/core/workspace.h"
 #include "rooftile/device/block.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/lookback.h"
 #include "rooftile/device/poll.h"
 #include "rooftile/device/published.h"
+#include "rooftile/device/striped_fold.h"
 #include "rooftile/device/vec.h"
 #include "rooftile/ops/scan/scan_plan.h"
 
 namespace rooftile::ROOFTILE_TARGET::scan_rungs {
 
 inline constexpr int kTileThreads = scan_plan::kTileWarps * kWarpSize;
+template <class Scan>
+inline constexpr std::int64_t kTileElements = scan_plan::kTileBytes /
+                                              static_cast<std::int64_t>(sizeof(typename Scan::In));
 
 // A row. Its vectors begin at 16-byte boundaries of `in`, the row anywhere: the first vector may begin in front of it.
 template <class Scan>
@@ -69,15 +74,20 @@ class LaneVectors {
     }
   }
 
-  // What all lanes have; remembers what of each vector the lanes in front have.
+  // What all lanes have.
+  __device__ __forceinline__ Acc total() const {
+    Acc sums[kVectors];
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) sums[v] = sum(v);
+    return fold_striped(sums, [&](const Acc& a, const Acc& b) { return scan_.combine(a, b); });
+  }
+
+  // The same, in another order; remembers what of each vector the lanes in front have.
   __device__ __forceinline__ Acc fold() {
     const auto combine = [&](const Acc& a, const Acc& b) { return scan_.combine(a, b); };
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      Acc sum = item(v, 0);
-#pragma unroll
-      for (int i = 1; i < kElements; ++i) sum = combine(sum, item(v, i));
-      const Acc up_to = warp_inclusive_scan(sum, combine);
+      const Acc up_to = warp_inclusive_scan(sum(v), combine);
       totals_[v] = warp_broadcast(up_to, kWarpSize - 1);
       before_[v] = shuffle_up(up_to, 1);
       if (lane_index() == 0) before_[v] = scan_.identity();
@@ -92,14 +102,7 @@ class LaneVectors {
   __device__ __forceinline__ void give(Acc running, bool exclusive) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      Acc sum = scan_.combine(running, before_[v]);
-      Vec<Out, kElements> r_out;
-#pragma unroll
-      for (int i = 0; i < kElements; ++i) {
-        const Acc next = scan_.combine(sum, item(v, i));
-        r_out[i] = scan_.give(exclusive ? sum : next);
-        sum = next;
-      }
+      const Vec<Out, kElements> r_out = results(v, scan_.combine(running, before_[v]), exclusive);
       if (place_.vectors_to_out && is_whole(v)) {
         store_vec(place_.g_out + at(v, 0), r_out);
       } else {
@@ -125,6 +128,31 @@ class LaneVectors {
   [[nodiscard]] __device__ __forceinline__ Acc item(int v, int i) const {
     return is_inside(at(v, i)) ? scan_.take(r_in_[v][i]) : scan_.identity();
   }
+  [[nodiscard]] __device__ __forceinline__ Acc sum(int v) const {
+    if constexpr (kWhole && requires { scan_.sum_of(r_in_[v]); }) {
+      return scan_.sum_of(r_in_[v]);
+    } else {
+      Acc sum = item(v, 0);
+#pragma unroll
+      for (int i = 1; i < kElements; ++i) sum = scan_.combine(sum, item(v, i));
+      return sum;
+    }
+  }
+  // Of vector v with `sum` in front.
+  [[nodiscard]] __device__ __forceinline__ Vec<Out, kElements> results(int v, Acc sum, bool exclusive) const {
+    if constexpr (kWhole && requires { scan_.results_of(r_in_[v], sum, exclusive); }) {
+      return scan_.results_of(r_in_[v], sum, exclusive);
+    } else {
+      Vec<Out, kElements> r_out;
+#pragma unroll
+      for (int i = 0; i < kElements; ++i) {
+        const Acc next = scan_.combine(sum, item(v, i));
+        r_out[i] = scan_.give(exclusive ? sum : next);
+        sum = next;
+      }
+      return r_out;
+    }
+  }
 
   const Scan& scan_;
   const RowPlace<Scan>& place_;
@@ -138,33 +166,30 @@ class LaneVectors {
 template <class Acc>
 struct TileShared {
   Acc totals[scan_plan::kTileWarps];
-  Acc prefixes[scan_plan::kTileWarps];
+  Acc fronts[scan_plan::kTileWarps];  // what a finder's warps find
+  bool is_last;
 };
 
-// Scans the tile that begins at element `first` of the row. `prefix_of(total)`, called by the lanes of warp 0, gives what
-// stands in front of it.
-template <bool kWhole, int kVectors, class Scan, class PrefixOf>
+// Scans the tile that begins at element `first` of the row. `prefix_of(total)`, called by all threads, gives what stands in
+// front of it.
+template <bool kWhole, class Scan, class PrefixOf>
 __device__ __forceinline__ void scan_tile(const Scan& scan, const RowPlace<Scan>& place, std::int64_t first,
                                           bool exclusive, TileShared<typename Scan::Acc>& s,
                                           PrefixOf prefix_of) {
   using Acc = typename Scan::Acc;
-  constexpr int kWarpElements = kWarpSize * kVectors * kVecElements<typename Scan::In>;
   const auto combine = [&](const Acc& a, const Acc& b) { return scan.combine(a, b); };
   const int lane = lane_index();
   const int warp = warp_index();
-  LaneVectors<kWhole, kVectors, Scan> vectors(scan, place, first + std::int64_t{warp} * kWarpElements);
+  LaneVectors<kWhole, scan_plan::kVectors, Scan> vectors(
+      scan, place, first + warp * (kTileElements<Scan> / scan_plan::kTileWarps));
   const Acc total = vectors.fold();
   if (lane == 0) s.totals[warp] = total;
   __syncthreads();  // every warp's total is there
-  if (warp == 0) {
-    const Acc mine = lane < scan_plan::kTileWarps ? s.totals[lane] : scan.identity();
-    const Acc up_to = warp_inclusive_scan(mine, combine);
-    const Acc prefix = prefix_of(warp_broadcast(up_to, kWarpSize - 1));
-    const Acc in_front = shuffle_up(up_to, 1);
-    if (lane < scan_plan::kTileWarps) s.prefixes[lane] = lane == 0 ? prefix : combine(prefix, in_front);
-  }
-  __syncthreads();  // every warp's prefix is there
-  vectors.give(s.prefixes[warp], exclusive);
+  const Acc mine = lane < scan_plan::kTileWarps ? s.totals[lane] : scan.identity();
+  const Acc up_to = warp_inclusive_scan(mine, combine);
+  const Acc prefix = prefix_of(warp_broadcast(up_to, kWarpSize - 1));
+  const Acc warps_in_front = shuffle(up_to, warp > 0 ? warp - 1 : 0);
+  vectors.give(warp > 0 ? combine(prefix, warps_in_front) : prefix, exclusive);
 }
 
 // What tiles 0 ... tile - 1 of a row combine to, by the lanes of one warp, which brings the tile's own total, published
@@ -203,15 +228,54 @@ struct NodeMemory {
         g_values(workspace.data) {}
 };
 
-// How a tile asks for its prefix: Finder{}(nodes, tree, row_nodes, tile, total, identity, combine).
+// How a tile asks for its prefix: by all threads of its block,
+//   Finder{}(s, nodes, tree, row_nodes, tile, total, identity, combine).
+// By the first warp, which knows the rest.
+template <class Acc, class Find>
+__device__ __forceinline__ Acc found_by_first_warp(TileShared<Acc>& s, Find find) {
+  if (warp_index() == 0) {
+    const Acc prefix = find();
+    if (lane_index() == 0) s.fronts[0] = prefix;
+  }
+  __syncthreads();  // what stands in front is found
+  return s.fronts[0];
+}
+
 struct TreeFinder {
   template <class Acc, class Combine>
-  __device__ __forceinline__ Acc operator()(const PublishedValues<Acc>& nodes,
+  __device__ __forceinline__ Acc operator()(TileShared<Acc>& s, const PublishedValues<Acc>& nodes,
                                             const scan_plan::TileTree& tree, std::int64_t row_nodes,
-                                            std::int64_t tile, Acc total, Acc identity,
+                                            std::int64_t tile, const Acc& total, const Acc& identity,
                                             Combine combine) const {
-    if (lane_index() == 0) nodes.publish(row_nodes + tile, total);
-    return prefix_in_tree(nodes, tree, row_nodes, tile, total, identity, combine);
+    return found_by_first_warp(s, [&] {
+      if (lane_index() == 0) nodes.publish(row_nodes + tile, total);
+      return prefix_in_tree(nodes, tree, row_nodes, tile, total, identity, combine);
+    });
+  }
+};
+
+// Every total in front, by all warps: each takes as many groups of 32, one behind the other.
+struct FlatFinder {
+  template <class Acc, class Combine>
+  __device__ __forceinline__ Acc operator()(TileShared<Acc>& s, const PublishedValues<Acc>& totals,
+                                            const scan_plan::TileTree&, std::int64_t row_totals,
+                                            std::int64_t tile, const Acc& total, const Acc& identity,
+                                            Combine combine) const {
+    const int lane = lane_index();
+    if (threadIdx.x == 0) totals.publish(row_totals + tile, total);
+    const auto groups = static_cast<int>(ceil_div(tile, kWarpSize));
+    const int of_a_warp = ceil_div(groups, scan_plan::kTileWarps);
+    const int first = warp_index() * of_a_warp;
+    Acc front = identity;
+    for (int group = first; group < groups && group < first + of_a_warp; ++group) {
+      const std::int64_t i = std::int64_t{group} * kWarpSize + lane;
+      const Acc mine = i < tile ? totals.wait(row_totals + i).value : identity;
+      __syncwarp();  // all lanes have what they waited for
+      front = combine(front, fold_lanes(mine, combine));
+    }
+    if (lane == 0) s.fronts[warp_index()] = front;
+    __syncthreads();  // what stands in front is found
+    return fold_lanes(lane < scan_plan::kTileWarps ? s.fronts[lane] : identity, combine);
   }
 };
 
@@ -223,53 +287,52 @@ struct Initial {
 };
 
 // Block b scans tile b % tiles of row b / tiles, which waits for tiles in front of it only: blocks start in their order.
-template <int kVectors, class Finder, class Scan>
+template <class Finder, class Scan>
 __global__ void __launch_bounds__(kTileThreads)
     scan_tiles_kernel(const typename Scan::In* g_in, typename Scan::Out* g_out,
                       const __grid_constant__ scan_plan::Cut cut, NodeMemory memory, Scan scan,
                       bool exclusive, Initial<typename Scan::Acc> in_front) {
   using Acc = typename Scan::Acc;
-  constexpr int kElements = kVecElements<typename Scan::In>;
-  constexpr std::int64_t kTileElements = std::int64_t{kTileThreads} * kVectors * kElements;
   __shared__ TileShared<Acc> s;
-  __shared__ bool s_is_last;
   const auto combine = [&](const Acc& a, const Acc& b) { return scan.combine(a, b); };
   const auto tiles = static_cast<unsigned>(cut.tiles);
   const std::int64_t row = blockIdx.x / tiles;
   const std::int64_t tile = blockIdx.x % tiles;
 
   const auto place = RowPlace<Scan>::of(g_in, g_out, row, cut.rows.length);
-  const std::int64_t first = tile * kTileElements - place.skew;
+  const std::int64_t first = tile * kTileElements<Scan> - place.skew;
 
   const PublishedValues<Acc> nodes(memory.g_states, memory.g_values);
-  if (threadIdx.x == 0) s_is_last = false;
   const auto prefix_of = [&](const Acc& total) {
     const Acc initial = in_front.is_given ? in_front.value : scan.identity();
     if (tiles == 1) return initial;
-    const Acc prefix = Finder{}(nodes, cut.tree, row * cut.tree.nodes, tile, total, scan.identity(), combine);
-    __syncwarp();  // all lanes have read before lane 0 says so
-    if (threadIdx.x == 0) s_is_last = fetch_inc_acq_rel(memory.g_ticket, gridDim.x - 1) == gridDim.x - 1;
+    const Acc prefix =
+        Finder{}(s, nodes, cut.tree, row * cut.tree.nodes, tile, total, scan.identity(), combine);
+    // The block has read all that it reads.
+    if (threadIdx.x == 0) s.is_last = fetch_inc_acq_rel(memory.g_ticket, gridDim.x - 1) == gridDim.x - 1;
     return combine(initial, prefix);
   };
-  if (first >= 0 && first + kTileElements <= place.length) {
-    scan_tile<true, kVectors>(scan, place, first, exclusive, s, prefix_of);
+  if (first >= 0 && first + kTileElements<Scan> <= place.length) {
+    scan_tile<true>(scan, place, first, exclusive, s, prefix_of);
   } else {
-    scan_tile<false, kVectors>(scan, place, first, exclusive, s, prefix_of);
+    scan_tile<false>(scan, place, first, exclusive, s, prefix_of);
   }
-  if (!s_is_last) return;
+  if (tiles == 1) return;
+  __syncthreads();  // who is last is known
+  if (!s.is_last) return;
   // Nobody reads or publishes any more: the nodes are zero again for the next launch.
   for (std::int64_t i = threadIdx.x; i < cut.rows.count * cut.tree.nodes; i += kTileThreads) nodes.clear(i);
 }
 
 inline constexpr std::int64_t kMaxGrid = 2147483647;  // blocks along x
 
-template <int kVectors, class Finder, class Scan>
+template <class Finder, class Scan>
 Status launch_scan_tiles(const Scan& scan, StreamRef stream, const scan_plan::Cut& cut,
                          const typename Scan::In* g_in, typename Scan::Out* g_out, bool exclusive,
                          const Initial<typename Scan::Acc>& in_front, const Workspace& workspace) {
   if (cut.rows.count == 0) return {};
   if (cut.rows.count * cut.tiles > kMaxGrid) return unsupported("more than 2^31 - 1 rows or tiles");
-  return launch(scan_tiles_kernel<kVectors, Finder, Scan>,
+  return launch(scan_tiles_kernel<Finder, Scan>,
                 {.grid = dim3(static_cast<unsigned>(cut.rows.count * cut.tiles)),
                  .block = dim3(kTileThreads),
                  .stream = stream},

@@ -14,10 +14,12 @@ namespace {
 
 struct ChainFinder {
   template <class Acc, class Combine>
-  __device__ __forceinline__ Acc operator()(const PublishedValues<Acc>& tiles, const scan_plan::TileTree&,
-                                            std::int64_t row_tiles, std::int64_t tile, Acc total,
-                                            Acc identity, Combine combine) const {
-    return prefix_in_chain(tiles, row_tiles, tile, total, identity, combine);
+  __device__ __forceinline__ Acc operator()(TileShared<Acc>& s, const PublishedValues<Acc>& tiles,
+                                            const scan_plan::TileTree&, std::int64_t row_tiles,
+                                            std::int64_t tile, const Acc& total, const Acc& identity,
+                                            Combine combine) const {
+    return found_by_first_warp(
+        s, [&] { return prefix_in_chain(tiles, row_tiles, tile, total, identity, combine); });
   }
 };
 
@@ -28,7 +30,7 @@ Status ROOFTILE_RUNG(const Call<ScanArgs>& call) {
     if constexpr (sizeof(typename Scan::Acc) > 4) {
       return internal_error("decoupled_lookback: an accumulator of more than 4 bytes");
     } else {
-      return launch_tiles<scan_plan::kLargeVectors, ChainFinder>(scan, call);
+      return launch_tiles<ChainFinder>(scan, call);
     }
   });
 }

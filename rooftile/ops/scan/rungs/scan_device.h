@@ -3,12 +3,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
+#include "rooftile/core/host_device.h"
 #include "rooftile/core/rung.h"
 #include "rooftile/device/dispatch.h"
 #include "rooftile/device/flip.h"
 #include "rooftile/device/types.h"
+#include "rooftile/device/vec.h"
 #include "rooftile/ops/scan/scan.h"
 #include "rooftile/ops/scan/scan_plan.h"
 
@@ -26,10 +29,41 @@ struct Sum {
   using In = T;
   using Out = T;
   using Acc = AccOf<T>;
-  __device__ __forceinline__ Acc identity() const { return Acc{0}; }
+  ROOFTILE_HOST_DEVICE Acc identity() const { return Acc{0}; }  // on the host, too: scan_by_passes
   __device__ __forceinline__ Acc take(In x) const { return static_cast<Acc>(x); }
   __device__ __forceinline__ Acc combine(Acc a, Acc b) const { return a + b; }
   __device__ __forceinline__ Out give(Acc x) const { return static_cast<Out>(x); }
+
+  // Bytes, four to an instruction or two; of the accumulators the lowest byte counts.
+  __device__ __forceinline__ Acc sum_of(const Vec<In, kVecElements<In>>& x) const requires(sizeof(T) == 1) {
+    const uint4 words = words_of(x);
+    constexpr unsigned kOnes = 0x01010101u;
+    return __dp4a(words.x, kOnes, __dp4a(words.y, kOnes, __dp4a(words.z, kOnes, __dp4a(words.w, kOnes, 0u))));
+  }
+  __device__ __forceinline__ Vec<Out, kVecElements<In>> results_of(const Vec<In, kVecElements<In>>& x,
+                                                                   Acc sum, bool exclusive) const
+      requires(sizeof(T) == 1) {
+    const uint4 words = words_of(x);
+    const std::uint32_t in[4] = {words.x, words.y, words.z, words.w};
+    std::uint32_t out[4];
+    std::uint32_t previous = (sum & 0xffu) << 24;         // the four results in front: the last one counts
+    std::uint32_t running = (sum & 0xffu) * 0x00010001u;  // in both halves
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      // Two 16-bit sums to a word: x0 and x0 + x2; x1 and x1 + x3.
+      const std::uint32_t even = (in[w] & 0x00ff00ffu) * 0x00010001u;
+      const std::uint32_t odd = (in[w] >> 8 & 0x00ff00ffu) * 0x00010001u;
+      const std::uint32_t up_to_odd = even + odd + running;           // up to x1, up to x3
+      const std::uint32_t up_to_even = even + (odd << 16) + running;  // up to x0, up to x2
+      const std::uint32_t up_to = __byte_perm(up_to_even, up_to_odd, 0x6240);
+      out[w] = exclusive ? __byte_perm(previous, up_to, 0x6543) : up_to;
+      previous = up_to;
+      running = __byte_perm(up_to, 0, 0x4343);  // the last result, as 16 bits, twice
+    }
+    Vec<Out, kVecElements<In>> vec;
+    memcpy(static_cast<void*>(&vec), out, sizeof(vec));
+    return vec;
+  }
 
   [[nodiscard]] Acc initial(const ScanArgs& args) const {
     if (!args.initial) return Acc{0};
@@ -40,6 +74,13 @@ struct Sum {
     } else {
       return static_cast<Acc>(*args.initial);
     }
+  }
+
+ private:
+  __device__ __forceinline__ static uint4 words_of(const Vec<In, kVecElements<In>>& x) {
+    uint4 words;
+    memcpy(&words, &x, sizeof(words));
+    return words;
   }
 };
 
