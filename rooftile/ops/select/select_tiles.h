@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "rooftile/core/workspace.h"
 #include "rooftile/device/launch.h"
@@ -48,10 +49,13 @@ class WarpItems {
   static constexpr int kElements = kVecElements<In>;
   static constexpr int kCount = kWarpSize * kVectors * kElements;
 
-  __device__ __forceinline__ WarpItems(const Chooser& chooser, const Elements<In>& from, std::int64_t first)
+  // A vector that is whole, number v of the lane and with element i in front, is load(v, i).
+  template <class Load>
+  __device__ __forceinline__ WarpItems(const Chooser& chooser, const Elements<In>& from, std::int64_t first,
+                                       Load load)
       : from_(from), first_(first) {
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) load(v);
+    for (int v = 0; v < kVectors; ++v) load_items(v, load);
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) masks_[v] = mask_of(chooser, v);
   }
@@ -78,10 +82,8 @@ class WarpItems {
     return total;
   }
 
-  // Writes the chosen ones behind the `prefix` chosen ones in front of the warp, side by side by way of shared memory. In
-  // shared memory the others stand behind them.
-  __device__ __forceinline__ void give(In (&s_items)[kCount], std::int64_t prefix,
-                                       const Results<In>& results) const {
+  // The chosen ones in their order; behind them the others, where they are asked for.
+  __device__ __forceinline__ void sort(In (&s_items)[kCount], bool keeps_others) const {
     const std::int64_t begin = first_ < 0 ? 0 : first_;  // the warp's first element that is there
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
@@ -90,20 +92,35 @@ class WarpItems {
       for (int j = 0; j < kElements; ++j) {
         if ((masks_[v] >> j & 1u) != 0) {
           s_items[rank++] = items_[v][j];
-        } else if (results.keeps_others && is_inside(at(v, j))) {
+        } else if (keeps_others && is_inside(at(v, j))) {
           s_items[total_ + static_cast<std::uint32_t>(at(v, j) - begin) - rank] = items_[v][j];
         }
       }
     }
-    __syncwarp();  // the warp's items are sorted out
+  }
+
+  // Writes `total` chosen ones, sorted out by the lanes of this warp from element `first` on, behind the `prefix` chosen ones in
+  // front of the warp, side by side.
+  __device__ __forceinline__ static void write(const In (&s_items)[kCount], std::uint32_t total,
+                                               const Elements<In>& from, std::int64_t first,
+                                               std::int64_t prefix, const Results<In>& results) {
     const auto lane = static_cast<std::uint32_t>(lane_index());
-    for (std::uint32_t k = lane; k < total_; k += kWarpSize) results.g_out[prefix + k] = s_items[k];
+    for (std::uint32_t k = lane; k < total; k += kWarpSize) results.g_out[prefix + k] = s_items[k];
     if (!results.keeps_others) return;
-    const std::int64_t end = first_ + kCount < from_.n ? first_ + kCount : from_.n;
-    const std::int64_t others = end - begin - total_;  // below 0 where nothing of the warp's is there
-    const std::int64_t last = from_.n - 1 - (begin - prefix);
+    const std::int64_t begin = first < 0 ? 0 : first;
+    const std::int64_t end = first + kCount < from.n ? first + kCount : from.n;
+    const std::int64_t others = end - begin - total;  // below 0 where nothing of the warp's is there
+    const std::int64_t last = from.n - 1 - (begin - prefix);
     for (std::int64_t k = lane; k < others; k += kWarpSize)
-      results.g_out[last - k] = s_items[total_ + static_cast<std::uint32_t>(k)];
+      results.g_out[last - k] = s_items[total + static_cast<std::uint32_t>(k)];
+  }
+
+  // Both, by way of shared memory.
+  __device__ __forceinline__ void give(In (&s_items)[kCount], std::int64_t prefix,
+                                       const Results<In>& results) const {
+    sort(s_items, results.keeps_others);
+    __syncwarp();  // the warp's items are sorted out
+    write(s_items, total_, from_, first_, prefix, results);
   }
 
  private:
@@ -113,9 +130,10 @@ class WarpItems {
   [[nodiscard]] __device__ __forceinline__ bool is_inside(std::int64_t i) const {
     return kWhole || from_.contains(i);
   }
-  __device__ __forceinline__ void load(int v) {
+  template <class Load>
+  __device__ __forceinline__ void load_items(int v, Load load) {
     if (is_inside(at(v, 0)) && is_inside(at(v, kElements - 1))) {
-      items_[v] = load_vec(from_.g_in + at(v, 0));
+      items_[v] = load(v, at(v, 0));
       return;
     }
 #pragma unroll
@@ -153,55 +171,46 @@ struct TileShared {
   std::int64_t prefixes[select_plan::kTileWarps];
 };
 
-// The items of a warp of a whole tile stay in registers between counting and writing. Of a tile that hangs over an end of the
-// vector they are read twice, a vector of each lane at a time: little code for what is rare.
-template <bool kWhole, int kVectors, class Chooser>
+// The items of a warp of a tile that hangs over an end of the vector: they are read twice, once to be counted and once to be
+// written, a vector of each lane at a time: little code for what is rare. Otherwise as WarpItems.
+template <int kVectors, class Chooser, class Load>
 class WarpPart {
- public:
-  using In = typename Chooser::In;
-  static constexpr int kCount = WarpItems<true, kVectors, Chooser>::kCount;
-
-  __device__ __forceinline__ WarpPart(const Chooser& chooser, const Elements<In>& from, std::int64_t first)
-      : items_(chooser, from, first) {}
-  __device__ __forceinline__ std::uint32_t count() { return items_.count(); }
-  __device__ __forceinline__ void give(In (&s_items)[kCount], std::int64_t prefix,
-                                       const Results<In>& results) const {
-    items_.give(s_items, prefix, results);
-  }
-
- private:
-  WarpItems<true, kVectors, Chooser> items_;
-};
-template <int kVectors, class Chooser>
-class WarpPart<false, kVectors, Chooser> {
  public:
   using In = typename Chooser::In;
   using Items = WarpItems<false, 1, Chooser>;
   static constexpr int kCount = kVectors * Items::kCount;
 
-  __device__ __forceinline__ WarpPart(const Chooser& chooser, const Elements<In>& from, std::int64_t first)
-      : chooser_(chooser), from_(from), first_(first) {}
-  __device__ __forceinline__ std::uint32_t count() {
+  __device__ __forceinline__ WarpPart(const Chooser& chooser, const Elements<In>& from, std::int64_t first,
+                                      Load load)
+      : chooser_(chooser), from_(from), first_(first), load_(load) {}
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t count() const {
     std::uint32_t total = 0;
 #pragma unroll 1
-    for (int v = 0; v < kVectors; ++v) total += Items(chooser_, from_, first_ + v * Items::kCount).count();
+    for (int v = 0; v < kVectors; ++v) total += items(v).count();
     return total;
   }
   __device__ __forceinline__ void give(In (&s_items)[kCount], std::int64_t prefix,
                                        const Results<In>& results) const {
 #pragma unroll 1
     for (int v = 0; v < kVectors; ++v) {
-      Items items(chooser_, from_, first_ + v * Items::kCount);
-      const std::uint32_t count = items.count();
-      items.give(*reinterpret_cast<In(*)[Items::kCount]>(s_items + v * Items::kCount), prefix, results);
+      Items mine = items(v);
+      const std::uint32_t count = mine.count();
+      __syncwarp();  // s_items may be where the items came from
+      mine.give(*reinterpret_cast<In(*)[Items::kCount]>(s_items + v * Items::kCount), prefix, results);
       prefix += count;
     }
   }
 
  private:
+  [[nodiscard]] __device__ __forceinline__ Items items(int v) const {
+    return Items(chooser_, from_, first_ + v * Items::kCount,
+                 [&](int, std::int64_t i) { return load_(v, i); });
+  }
+
   const Chooser& chooser_;
   const Elements<In>& from_;
   std::int64_t first_;
+  Load load_;
 };
 
 // Looks through the tile that begins at element `first`. `prefix_of(count)`, called by the lanes of warp 0 with the tile's
@@ -212,11 +221,13 @@ __device__ __forceinline__ void select_tile(const Chooser& chooser,
                                             const Results<typename Chooser::In>& results,
                                             TileShared<typename Chooser::In, kVectors>& s,
                                             PrefixOf prefix_of) {
-  using Items = WarpPart<kWhole, kVectors, Chooser>;
+  const auto load = [&](int, std::int64_t i) { return load_vec(from.g_in + i); };
+  using Items = std::conditional_t<kWhole, WarpItems<true, kVectors, Chooser>,
+                                   WarpPart<kVectors, Chooser, decltype(load)>>;
   const auto add = [](auto a, auto b) { return a + b; };
   const int lane = lane_index();
   const int warp = warp_index();
-  Items items(chooser, from, first + std::int64_t{warp} * Items::kCount);
+  Items items(chooser, from, first + std::int64_t{warp} * Items::kCount, load);
   const std::uint32_t count = items.count();
   if (lane == 0) s.counts[warp] = count;
   __syncthreads();  // every warp's count is there
