@@ -35,8 +35,9 @@ struct SumTask {
   __device__ void finish(const TileAt& tile, const uint4* s_tile, Prefix prefix, Total mine,
                          Release release) const {
     const uint4 words = s_tile[threadIdx.x];
+    const bool is_as_before = mine == total(tile, s_tile);
     release();
-    if (lane_index() == 0 && mine == total(tile, s_tile))
+    if (lane_index() == 0 && is_as_before)
       g_parts[number(tile) * kLookAheadScanners + warp_index()] = prefix;
     std::uint32_t* g_mine = g_out + number(tile) * kLookAheadTile + threadIdx.x * 4;
     g_mine[0] = words.x + 1;

@@ -16,7 +16,9 @@ class Sm90aLookAhead : public ::testing::TestWithParam<Target<LookAheadKernels>>
   void expect_right(std::int64_t rows, std::int64_t tiles, unsigned blocks) {
     const auto count = static_cast<std::size_t>(rows * tiles);
     std::vector<std::uint32_t> in(count * kLookAheadTile);
-    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint32_t>(i * 2654435761u >> 12);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      in[i] = static_cast<std::uint32_t>(i) * 2654435761u >> 16;  // a row adds up to less than 2^32
+    }
     const DeviceArray<std::uint32_t> device_in(*context_, in);
     const DeviceArray<std::uint32_t> out(*context_, std::vector<std::uint32_t>(in.size()));
     const DeviceArray<std::uint64_t> parts(*context_, std::vector<std::uint64_t>(count * kLookAheadScanners));
