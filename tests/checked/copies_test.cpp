@@ -22,6 +22,8 @@ const Planted<CopyBug> kPlanted[] = {
      "starts a bulk_load that reads byte 256 of in, which has 256 bytes"},
     {CopyBug::bulk_load_uninitialised, "bulk_load_uninitialised", FindingKind::uninitialised,
      "starts a bulk_load that reads byte 0 of out, which nobody has written"},
+    {CopyBug::bulk_load_over_written, "bulk_load_over_written", FindingKind::missing_proxy_fence,
+     "starts a bulk_load that writes byte 0 of shared s_values"},
     {CopyBug::bulk_load_not_waited, "bulk_load_not_waited", FindingKind::race, "an asynchronous copy wrote"},
     {CopyBug::bulk_load_refilled_early, "bulk_load_refilled_early", FindingKind::race, "of shared s_values"},
     {CopyBug::store_uninitialised, "store_uninitialised", FindingKind::uninitialised,
@@ -38,7 +40,7 @@ const Planted<CopyBug> kPlanted[] = {
      "wait in mbarrier_wait (phase 0: 1 of 3 arrivals"},
 };
 
-const CopyBug kRight[] = {CopyBug::none_cp_async,   CopyBug::none_bulk_load,     CopyBug::none_global_written,
+const CopyBug kRight[] = {CopyBug::none_cp_async,   CopyBug::none_bulk_load,     CopyBug::none_global_written, CopyBug::none_over_written,
                           CopyBug::none_bulk_store, CopyBug::none_written_twice, CopyBug::none_phases};
 
 struct Memory {

@@ -76,9 +76,15 @@ __global__ void bulk_load_kernel(CopyBug bug, const int* g_in, int* g_out) {
     g_out[t] = g_in[t];
     fence_proxy_async();
   }
+  if (bug == CopyBug::bulk_load_over_written || bug == CopyBug::none_over_written) {
+    s_values[t] = t;
+    if (bug == CopyBug::none_over_written) fence_proxy_async<FenceSpace::shared_block>();
+  }
   __syncthreads();  // the barrier is initialised
   if (t == 0) {
-    if (bug == CopyBug::bulk_load_behind) {
+    if (bug == CopyBug::bulk_load_over_written) {
+      ask(g_in, kBytes);  // BUG bulk_load_over_written
+    } else if (bug == CopyBug::bulk_load_behind) {
       ask(g_in, kBytes + 16);  // BUG bulk_load_behind
     } else if (bug == CopyBug::bulk_load_uninitialised) {
       ask(g_out, kBytes);  // BUG bulk_load_uninitialised

@@ -37,7 +37,7 @@ void Checker::check_shared(const SharedPlace& place, std::size_t bytes, const To
   mark.placed = touch.placed;
   const bool reads = touch.kind != AccessKind::store;
   SharedVerdict verdict;
-  if (touch.async_proxy && reads) {
+  if (touch.async_proxy) {
     // Neighbouring words mostly have one writer.
     const IsFenced fenced = [&, seen = Mark{}, result = false](const Mark& write) mutable {
       if (seen.bytes != 0 && seen.thread == write.thread && seen.stamp == write.stamp) return result;

@@ -79,7 +79,7 @@ enum class FindingKind : std::uint8_t {
   out_of_bounds,
   misaligned,
   read_only_write,      // into an input
-  missing_proxy_fence,  // a bulk copy reads what a thread wrote without fence_proxy_async
+  missing_proxy_fence,  // a bulk copy of what a thread wrote, without fence_proxy_async between
   left_cluster,         // a block returned while others used its shared memory
   shuffle_source,       // a lane reads from one that has exited or is not in the mask
   divergent_barrier,

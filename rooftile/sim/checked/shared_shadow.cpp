@@ -32,7 +32,8 @@ inline void SharedShadow::find_conflict(const Cell& cell, const Mark& mark, unsi
 }
 
 // Replaces the thread's own mark, or one that is ordered before (who conflicts with that one conflicts with
-// the new one as well); else takes turns.
+// the new one as well); else takes turns, with marks of its own warp where there are any: many lanes of one
+// warp must not hide another.
 template <std::size_t kMarks>
 void SharedShadow::keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark& mark, unsigned bytes,
                         unsigned thread, const LaneClocks& clocks) {
@@ -48,7 +49,12 @@ void SharedShadow::keep(std::array<Mark, kMarks>& marks, Cell& cell, const Mark&
       return;
     }
   }
-  put(marks[++cell.victim % kMarks]);
+  ++cell.victim;
+  for (std::size_t turn = 0; turn < kMarks; ++turn) {
+    Mark& old = marks[(cell.victim + turn) % kMarks];
+    if (old.thread / detail::kWarpLanes == mark.thread / detail::kWarpLanes) return put(old);
+  }
+  put(marks[cell.victim % kMarks]);
 }
 
 SharedVerdict SharedShadow::access(std::size_t offset, std::size_t bytes, const Mark& mark, bool reads,

@@ -26,7 +26,7 @@ struct Mark {
 };
 static_assert(sizeof(Mark) == 16, "six of them are looked at with every access");
 
-// Whether a thread's write, which is ordered before a bulk copy that reads it, is seen by that copy.
+// Whether a thread's write, which is ordered before a bulk copy of its place, is over for that copy.
 using IsFenced = std::function<bool(const Mark&)>;
 
 struct SharedVerdict {
@@ -50,8 +50,8 @@ class SharedShadow {
 
  private:
   static constexpr std::size_t kWordBytes = 4;
-  // Two writers: the second would hide a race with the first. Four
-  // readers: one of each side of most partial synchronisations.
+  // Two writers: the second would hide a race with the first. Four readers, of different warps where as many read:
+  // one of each side of most partial synchronisations.
   struct Cell {
     std::array<Mark, 2> writes;
     std::array<Mark, 4> reads;
