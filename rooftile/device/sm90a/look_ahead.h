@@ -249,6 +249,7 @@ class LookAhead {
       const Total up_to = sums_up_to(at);
       const Total in_front = shuffle_up(up_to, 1);
       if (lane == kWarpSize - 1) task_.found(tile, prefix, up_to);
+      __syncwarp();  // all lanes have read the stage before some say so
       if (lane < kScanners) {
         s_.prefixes[at.stage][lane] = lane == 0 ? prefix : task_.extend(prefix, in_front);
         mbarrier_arrive(&s_.ready[at.stage]);

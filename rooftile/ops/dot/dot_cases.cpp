@@ -69,8 +69,8 @@ std::vector<Case> dot_cases() {
     cases.push_back(make_case({.n = 1234567, .dtype = dtype, .offset = 1, .tier = CaseTier::full}));
   }
   // Many tiles of every block on the simulated SM, too.
-  cases.push_back(make_case({.n = 1 << 20}));
-  cases.push_back(make_case({.n = 1 << 20, .dtype = DType::f16, .compute = "f16"}));
+  cases.push_back(make_case({.n = 1 << 19}));
+  cases.push_back(make_case({.n = 1 << 19, .dtype = DType::f16, .compute = "f16"}));
   cases.push_back(make_case({.n = 1 << 22, .dtype = DType::bf16, .compute = "bf16", .tier = CaseTier::full}));
   cases.push_back(make_case({.n = 1 << 28, .tier = CaseTier::huge}));
   cases.push_back(make_case({.n = (std::int64_t{1} << 31) + 1, .dtype = DType::f16, .tier = CaseTier::huge}));

@@ -270,7 +270,6 @@ struct FlatFinder {
     for (int group = first; group < groups && group < first + of_a_warp; ++group) {
       const std::int64_t i = std::int64_t{group} * kWarpSize + lane;
       const Acc mine = i < tile ? totals.wait(row_totals + i).value : identity;
-      __syncwarp();  // all lanes have what they waited for
       front = combine(front, fold_lanes(mine, combine));
     }
     if (lane == 0) s.fronts[warp_index()] = front;

@@ -84,8 +84,12 @@ void add_thresholds(std::vector<Case>& cases, DType dtype) {
 }
 
 void add_large(std::vector<Case>& cases) {
-  for (const std::string_view density : {"0.01", "0.5", "0.99"})
+  for (const std::string_view density : {"0.01", "0.99"})
     cases.push_back(make_case({.n = 1 << 18, .density = density}));
+  cases.push_back(make_case({.n = 1 << 19, .density = "0.5"}));  // rings come round, on the simulated SM, too
+  const LookAheadRing ring = select_plan::ring_of(size_of(DType::i32));
+  cases.push_back(
+      make_case({.n = ring.tile_bytes() / static_cast<std::int64_t>(size_of(DType::i32)), .density = "0.7"}));
   cases.push_back(make_case({.n = (1 << 18) + 3, .dtype = DType::u8, .op = "partition", .density = "0.3"}));
   cases.push_back(make_case({.n = 1 << 17, .dtype = DType::f32, .op = "flagged", .density = "0.5"}));
   cases.push_back(

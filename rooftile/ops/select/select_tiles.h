@@ -172,8 +172,9 @@ struct TileShared {
 };
 
 // The items of a warp of a tile that hangs over an end of the vector: they are read twice, once to be counted and once to be
-// written, a vector of each lane at a time: little code for what is rare. Otherwise as WarpItems.
-template <int kVectors, class Chooser, class Load>
+// written, a vector of each lane at a time: little code for what is rare. Where kInPlace is, give() gets the memory that they are
+// read from. Otherwise as WarpItems.
+template <int kVectors, bool kInPlace, class Chooser, class Load>
 class WarpPart {
  public:
   using In = typename Chooser::In;
@@ -195,7 +196,7 @@ class WarpPart {
     for (int v = 0; v < kVectors; ++v) {
       Items mine = items(v);
       const std::uint32_t count = mine.count();
-      __syncwarp();  // s_items may be where the items came from
+      if constexpr (kInPlace) __syncwarp();  // all lanes have what they read: the place may be written
       mine.give(*reinterpret_cast<In(*)[Items::kCount]>(s_items + v * Items::kCount), prefix, results);
       prefix += count;
     }
@@ -223,7 +224,7 @@ __device__ __forceinline__ void select_tile(const Chooser& chooser,
                                             PrefixOf prefix_of) {
   const auto load = [&](int, std::int64_t i) { return load_vec(from.g_in + i); };
   using Items = std::conditional_t<kWhole, WarpItems<true, kVectors, Chooser>,
-                                   WarpPart<kVectors, Chooser, decltype(load)>>;
+                                   WarpPart<kVectors, false, Chooser, decltype(load)>>;
   const auto add = [](auto a, auto b) { return a + b; };
   const int lane = lane_index();
   const int warp = warp_index();

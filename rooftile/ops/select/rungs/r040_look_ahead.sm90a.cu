@@ -52,7 +52,7 @@ struct SelectTask {
     const std::int64_t first = first_of(tile);
     const auto load = [&](int v, std::int64_t) { return vector_of(s_tile, v); };
     if (!is_whole(tile))
-      return WarpPart<kVectors, Chooser, decltype(load)>(chooser, from, first, load).count();
+      return WarpPart<kVectors, true, Chooser, decltype(load)>(chooser, from, first, load).count();
     WarpItems<true, kVectors, Chooser> items(chooser, from, first, load);
     const Total total = items.count();
     __syncwarp();  // all lanes have what they read: the place may be written
@@ -68,7 +68,7 @@ struct SelectTask {
       WarpItems<true, kVectors, Chooser>::write(items_of(s_tile), total, from, first, prefix, results);
     } else {
       const auto load = [&](int v, std::int64_t) { return vector_of(s_tile, v); };
-      WarpPart<kVectors, Chooser, decltype(load)>(chooser, from, first, load)
+      WarpPart<kVectors, true, Chooser, decltype(load)>(chooser, from, first, load)
           .give(items_of(s_tile), prefix, results);
     }
     fence_proxy_async<FenceSpace::shared_block>();  // what was written here, and the copy that comes next
