@@ -85,6 +85,9 @@ RungPlan plan_ring(const ScanArgs& args, const DeviceProperties&) {
 constexpr std::int64_t kManyRows = 16;
 // flat_lookback against look_ahead by the tiles of a call.
 constexpr std::int64_t kFlatTilesChosen = 512;
+// decoupled_lookback against flat_lookback, i32: 16 tiles 6.9 and 7.4, 256 tiles 10.1 and 10.2. Of integers alone: it adds up
+// in another order in every run.
+constexpr std::int64_t kChainTilesChosen = 64;
 
 // How often a tile asks for what others publish is a matter of time: what is written says that all is written once.
 std::vector<AccessExpectation> tiles() {
@@ -180,7 +183,11 @@ std::string_view scan_choose(const ScanArgs& args, const DeviceProperties& devic
     const std::int64_t many = std::int64_t{device.multiprocessors} * kManyRows;
     if (row_bytes <= scan_plan::kTileBytes / 4 || cut.rows.count >= many) return "warp_per_row";
   }
-  if (cut.rows.count * cut.tiles <= kFlatTilesChosen) return "flat_lookback";
+  const std::int64_t tiles = cut.rows.count * cut.tiles;
+  if (cut.tiles > 1 && tiles <= kChainTilesChosen && !is_float(args.in.dtype) &&
+      scan_plan::accumulator_bytes(args.in.dtype) <= 4)
+    return "decoupled_lookback";
+  if (tiles <= kFlatTilesChosen) return "flat_lookback";
   return unavailable_reason(*scan_operator().find_rung("look_ahead"), device).empty() ? "look_ahead"
                                                                                       : "tree_lookback";
 }
