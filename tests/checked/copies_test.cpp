@@ -40,8 +40,9 @@ const Planted<CopyBug> kPlanted[] = {
      "wait in mbarrier_wait (phase 0: 1 of 3 arrivals"},
 };
 
-const CopyBug kRight[] = {CopyBug::none_cp_async,   CopyBug::none_bulk_load,     CopyBug::none_global_written, CopyBug::none_over_written,
-                          CopyBug::none_bulk_store, CopyBug::none_written_twice, CopyBug::none_phases};
+const CopyBug kRight[] = {CopyBug::none_cp_async,     CopyBug::none_bulk_load,  CopyBug::none_global_written,
+                          CopyBug::none_over_written, CopyBug::none_bulk_store, CopyBug::none_written_twice,
+                          CopyBug::none_phases};
 
 struct Memory {
   DeviceVector<int> in = DeviceVector<int>(192, 1);
