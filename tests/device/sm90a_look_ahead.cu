@@ -37,8 +37,7 @@ struct SumTask {
     const uint4 words = s_tile[threadIdx.x];
     const bool is_as_before = mine == total(tile, s_tile);
     release();
-    if (lane_index() == 0 && is_as_before)
-      g_parts[number(tile) * kLookAheadScanners + warp_index()] = prefix;
+    if (lane_index() == 0 && is_as_before) g_parts[number(tile) * kLookAheadScanners + warp_index()] = prefix;
     std::uint32_t* g_mine = g_out + number(tile) * kLookAheadTile + threadIdx.x * 4;
     g_mine[0] = words.x + 1;
     g_mine[1] = words.y + 1;
