@@ -264,7 +264,7 @@ struct FlatFinder {
     const int lane = lane_index();
     if (threadIdx.x == 0) totals.publish(row_totals + tile, total);
     const auto groups = static_cast<int>(ceil_div(tile, kWarpSize));
-    const int of_a_warp = ceil_div(groups, scan_plan::kTileWarps);
+    const int of_a_warp = static_cast<int>(ceil_div(groups, scan_plan::kTileWarps));
     const int first = warp_index() * of_a_warp;
     Acc front = identity;
     for (int group = first; group < groups && group < first + of_a_warp; ++group) {
