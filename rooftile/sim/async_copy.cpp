@@ -85,13 +85,13 @@ bool is_async_copy(const void* target, const void* source, std::size_t bytes) {
 
 void issue_async_copy(const AsyncCopy& copy, std::source_location where) {
   check_source_bytes(copy, where);
-  note(copy, nullptr, __builtin_return_address(0), __builtin_frame_address(0), where);
+  note(copy, nullptr, __builtin_return_address(0), __builtin_dwarf_cfa(), where);
   add_to_group(copy);
 }
 
 void issue_async_copy(const AsyncCopy& copy, std::uint64_t* mbarrier, std::source_location where) {
   const void* pc = __builtin_return_address(0);
-  const void* frame = __builtin_frame_address(0);
+  const void* frame = __builtin_dwarf_cfa();
   if (mbarrier == nullptr) {
     note(copy, nullptr, pc, frame, where);
     return add_to_group(copy);

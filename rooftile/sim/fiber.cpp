@@ -33,12 +33,11 @@ FiberPool::~FiberPool() {
 Status FiberPool::reserve(std::size_t count) {
   if (count <= fibers_.size()) return {};
   const std::size_t missing = count - fibers_.size();
-  // The lowest page of each stack stays inaccessible, so that
-  // an overflow faults and does not corrupt a neighbour.
+  // A page between stacks, and one at either end, stays inaccessible,
+  // so that an overflow faults and does not corrupt a neighbour.
   const std::size_t stride = kStackBytes + page_bytes();
-  const Slab slab{
-      mmap(nullptr, missing * stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
-      missing * stride};
+  const std::size_t bytes = missing * stride + page_bytes();
+  const Slab slab{mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), bytes};
   const auto failed = [] {
     return Status::error(StatusCode::out_of_memory,
                          std::string("the simulated SM cannot map its thread stacks (") +

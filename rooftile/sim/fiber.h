@@ -45,6 +45,9 @@ inline void switch_context(Context& from, Context& to) {
   arrive(boost::context::detail::jump_fcontext(to.handle, &from), from.fake_stack);
 }
 
+// At either end of a fiber's stack at least so many bytes belong to nobody.
+inline constexpr std::size_t kStackGuardBytes = 4096;
+
 struct Fiber {
   Context context;
   std::uint64_t epoch = 0;  // of the FiberPool that it was last prepared in

@@ -223,7 +223,7 @@ void load_fragment(const FragmentLayout& layout, void* elements, const MatrixVie
   auto* const held = static_cast<std::byte*>(elements);
   MoveStep step(layout, matrix, where);
   arrive(WarpOp::load_matrix, step);
-  step.load(held, __builtin_return_address(0), __builtin_frame_address(0));
+  step.load(held, __builtin_return_address(0), __builtin_dwarf_cfa());
   if (step.is_exchanged()) {
     arrive(WarpOp::load_matrix, step);
     step.take_exchanged(held);
@@ -239,7 +239,7 @@ void store_fragment(const FragmentLayout& layout, const void* elements, const Ma
   MoveStep step(layout, matrix, where);
   step.give_for_exchange(held);
   arrive(WarpOp::store_matrix, step);
-  step.store(held, __builtin_return_address(0), __builtin_frame_address(0));
+  step.store(held, __builtin_return_address(0), __builtin_dwarf_cfa());
 }
 
 }  // namespace rooftile::simt::detail

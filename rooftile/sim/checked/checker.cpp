@@ -16,7 +16,6 @@ namespace rooftile::simt::checked {
 using detail::current_thread;
 
 constinit thread_local Checker* current_checker = nullptr;
-constinit thread_local Checker* counting_checker = nullptr;
 
 namespace {
 
@@ -34,7 +33,8 @@ Checker::Checker(SessionState& session, detail::BlockRunner& runner)
       variables_(KernelVariables::of_program()),
       shadow_(kMaxDynamicSharedBytes + variables_.block_bytes()),
       grid_clocks_(session.released),
-      open_requests_(metrics_ ? detail::kMaxWarps : 0) {}
+      open_requests_(metrics_ ? detail::kMaxWarps : 0),
+      steps_until_noted_(metrics_ ? 1 : kStepsBetweenLooks) {}
 
 Checker::~Checker() = default;
 
@@ -49,7 +49,6 @@ void Checker::bind(const detail::GridRun& grid, ClusterState* cluster) {
   rank_ = runner_.block_record().cluster_rank;
   cluster_->members[rank_] = this;
   current_checker = this;
-  counting_checker = metrics_ ? this : nullptr;
 }
 
 void ClusterState::start(std::uint64_t new_cluster, unsigned block_threads) {
@@ -71,7 +70,6 @@ void Checker::unbind() {
   close_requests();
   store_pairs_.drop();
   current_checker = nullptr;
-  counting_checker = nullptr;
   grid_ = nullptr;
 }
 
@@ -175,8 +173,16 @@ std::uint32_t Checker::release_held(unsigned warp) {
   return request.lanes;
 }
 
-void Checker::basic_block(const void* pc, const void* frame) {
-  if (current_thread != nullptr) hold({.pc = pc}, frame);
+void Checker::note_step(const void* pc, const void* frame) {
+  const std::uint32_t steps = metrics_ ? 1 : kStepsBetweenLooks;
+  steps_until_noted_ = steps;
+  if (steps_until_look_ > steps) {
+    steps_until_look_ -= steps;
+  } else {
+    steps_until_look_ = kStepsBetweenLooks;
+    look_for_endless_loop(pc);
+  }
+  if (metrics_ && current_thread != nullptr) hold({.pc = pc}, frame);
 }
 
 void Checker::accessed(detail::CopyRange range, bool writes, const void* pc, const void* frame) {
@@ -187,8 +193,7 @@ void Checker::accessed(detail::CopyRange range, bool writes, const void* pc, con
 void Checker::access(const Access& access) {
   const detail::ThreadRecord* self = current_thread;
   if (self == nullptr) return;  // the launcher
-  ++accesses_;
-  if (access.kind != AccessKind::load) ++stores_;
+  note_local_access(access.kind);
   stores_are_done();
   const detail::Context& stack = self->fiber->context;
   const std::uintptr_t address = access.address;

@@ -80,17 +80,20 @@ class Checker final : public detail::BlockWatcher {
 
   // The current thread's instrumented code, before it acts.
   void access(const Access& access);
-  void basic_block(const void* pc, const void* frame);
+  void note_local_access(AccessKind kind) {
+    ++accesses_;
+    if (kind != AccessKind::load) ++stores_;
+  }
   enum class Order { relaxed, acquire, release, both };
   // Around an atomic operation: what it releases is there before its value is, what it acquires after it.
   void before_atomic(std::uintptr_t address, Order order, bool writes, const void* pc);
   void after_atomic(std::uintptr_t address, Order order, const void* pc);
   void fence(const void* pc);
   void volatile_read(const void* pc);
-  // The current thread enters a basic block: every so often the watchdog looks.
-  void step(const void* pc) {
-    if ((++steps_ & 0xffffu) == 0) [[unlikely]]
-      look_for_endless_loop(pc);
+  // The current thread enters a basic block.
+  void step(const void* pc, const void* frame) {
+    if (--steps_until_noted_ == 0) [[unlikely]]
+      note_step(pc, frame);
   }
   void index_out_of_bounds(const char* file, unsigned line, const std::string& what);
 
@@ -219,6 +222,7 @@ class Checker final : public detail::BlockWatcher {
   [[nodiscard]] const Place* keep_place(std::source_location where);
   [[nodiscard]] Order order_at(Order order, const void* pc);
   void hold(const Held& held, const void* frame);
+  void note_step(const void* pc, const void* frame);
   void look_for_endless_loop(const void* pc);
   void hold_at(const Access& access, MemorySpace space, std::uintptr_t address);
   void close_requests();
@@ -281,7 +285,9 @@ class Checker final : public detail::BlockWatcher {
   std::uint64_t accesses_ = 0;
 
   // The watchdog's view: steps and stores so far, and when something was last seen to go on.
-  std::uint64_t steps_ = 0;
+  static constexpr std::uint32_t kStepsBetweenLooks = 0x10000;
+  std::uint32_t steps_until_look_ = kStepsBetweenLooks;
+  std::uint32_t steps_until_noted_;  // where it counts each one is
   std::uint64_t stores_ = 0;
   std::uint64_t seen_stores_ = 0;
   std::uint64_t seen_progress_ = 0;
@@ -299,7 +305,5 @@ void Checker::find(FindingKind kind, const Place& at, const Place& other, Text&&
 
 // Of the calling OS thread, while it runs blocks of a watched launch; else null.
 extern constinit thread_local Checker* current_checker;
-// The same where it counts; else null.
-extern constinit thread_local Checker* counting_checker;
 
 }  // namespace rooftile::simt::checked

@@ -17,6 +17,9 @@ __attribute__((always_inline)) inline void on_access(const void* address, unsign
                                                      const void* pc, const void* frame,
                                                      bool of_struct = false) {
   if (Checker* checker = current_checker; checker != nullptr) [[likely]] {
+    // Most accesses are of the kernel's own frame, or of one near to it.
+    const auto depth = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(frame);
+    if (depth < detail::kStackGuardBytes) return checker->note_local_access(kind);
     checker->access({reinterpret_cast<std::uintptr_t>(address), bytes, kind, false, pc, frame, of_struct});
   } else {
     g_unwatched_calls.fetch_add(1, std::memory_order_relaxed);
@@ -81,7 +84,7 @@ void atomic_begins(const AtomicAccess& access) {
   const checked::AccessKind kind = access.kind == AtomicKind::load    ? checked::AccessKind::load
                                    : access.kind == AtomicKind::store ? checked::AccessKind::store
                                                                       : checked::AccessKind::atomic;
-  checker->access({place, access.bytes, kind, true, access.pc, __builtin_frame_address(0)});
+  checker->access({place, access.bytes, kind, true, access.pc, __builtin_dwarf_cfa()});
   checker->before_atomic(place, checked::order_of(access.order), access.kind != AtomicKind::load, access.pc);
 }
 void atomic_ends(const AtomicAccess& access) {
@@ -104,12 +107,11 @@ void atomic_ends(const void* address, const void* pc) {
 // NOLINTBEGIN(bugprone-reserved-identifier): the compiler's names
 using rooftile::simt::checked::AccessKind;
 using rooftile::simt::checked::AtomicOperation;
-using rooftile::simt::checked::counting_checker;
 using rooftile::simt::checked::current_checker;
 using rooftile::simt::checked::on_access;
 using rooftile::simt::checked::running_checker;
 
-#define ROOFTILE_HOOK_PLACE __builtin_return_address(0), __builtin_frame_address(0)
+#define ROOFTILE_HOOK_PLACE __builtin_return_address(0), __builtin_dwarf_cfa()
 
 extern "C" {
 
@@ -218,10 +220,7 @@ void __tsan_atomic_thread_fence(int) {
 void __tsan_atomic_signal_fence(int) {}
 
 void __sanitizer_cov_trace_pc() {
-  if (current_checker == nullptr) return;
-  current_checker->step(__builtin_return_address(0));
-  if (counting_checker != nullptr) [[unlikely]]
-    counting_checker->basic_block(__builtin_return_address(0), __builtin_frame_address(0));
+  if (auto* checker = current_checker; checker != nullptr) checker->step(ROOFTILE_HOOK_PLACE);
 }
 
 #if !ROOFTILE_SIM_ASAN  // that build has UBSan's own, and no checked kernels
