@@ -39,9 +39,26 @@ inline int BlockRunner::barrier(BarrierOp op, bool predicate, std::source_locati
   barrier_true_ += predicate ? 1u : 0u;
   ++barrier_arrived_;
   warps_[self.warp].at_barrier |= 1u << self.lane;
-  if (barrier_arrived_ == live_) release_barrier();
+  if (barrier_arrived_ == live_) {
+    release_barrier();
+    if (++barriers_ % kBarriersBetweenLooks == 0) [[unlikely]]
+      end_late_launch();
+  }
   switch_away(self);
   return barrier_result_;
+}
+
+// A loop with work between its barriers makes progress for ever: it ends where another block has failed, or by the clock.
+void BlockRunner::end_late_launch() {
+  if (grid_->failed()) {
+    abandoned_ = true;
+    abandon_thread();
+  }
+  const auto limit = grid_->config.time_limit;
+  if (limit.count() == 0 || std::chrono::steady_clock::now() - grid_->started < limit) return;
+  report_failure("livelock: after " + std::to_string(limit.count()) +
+                 " ms, the time limit, the block still passes " + describe(barrier_where_));
+  abandon_thread();
 }
 
 void BlockRunner::fail_divergent_barrier(std::source_location where) {

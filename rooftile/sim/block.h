@@ -119,6 +119,7 @@ class BlockRunner {
   [[nodiscard]] std::string describe_waiting() const;
 
   [[noreturn]] void fail_divergent_barrier(std::source_location where);
+  void end_late_launch();
   [[noreturn]] void fail_foreign_mask(WarpOp op, unsigned mask, std::source_location where);
   [[noreturn]] void fail_mixed_collectives(WarpOp op, const PendingCollective& pending,
                                            std::source_location where);
@@ -165,6 +166,8 @@ class BlockRunner {
   std::atomic<std::uint64_t> heartbeat_{0};
   // The watchdog's view.
   bool polled_ = false;  // since the last barrier
+  static constexpr std::uint64_t kBarriersBetweenLooks = 256;
+  std::uint64_t barriers_ = 0;
   bool counted_as_polling_ = false;
   std::uint64_t seen_progress_ = 0;
   std::chrono::steady_clock::time_point seen_at_;

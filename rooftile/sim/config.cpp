@@ -40,6 +40,12 @@ Result<ExecutorConfig> config_from_environment() {
                                      static_cast<std::uint64_t>(kMaxWatchdog.count())));
     config.watchdog = std::chrono::milliseconds(limit);
   }
+  if (const char* time_limit = std::getenv("ROOFTILE_SIM_TIME_LIMIT_MS")) {
+    ROOFTILE_TRY_ASSIGN(const std::uint64_t limit,
+                        parse_number("ROOFTILE_SIM_TIME_LIMIT_MS", time_limit, 0,
+                                     static_cast<std::uint64_t>(kMaxWatchdog.count())));
+    config.time_limit = std::chrono::milliseconds(limit);
+  }
   return config;
 }
 
@@ -84,6 +90,11 @@ Status set_executor_config(const ExecutorConfig& config) {
     return invalid_argument("the watchdog of the simulated SM takes 1 ms to " +
                             std::to_string(kMaxWatchdog.count()) + " ms, not " +
                             std::to_string(config.watchdog.count()));
+  }
+  if (config.time_limit < std::chrono::milliseconds(0) || config.time_limit > kMaxWatchdog) {
+    return invalid_argument("the time limit of the simulated SM takes 0 (none) to " +
+                            std::to_string(kMaxWatchdog.count()) + " ms, not " +
+                            std::to_string(config.time_limit.count()));
   }
   const std::scoped_lock lock(g_config_mutex);
   stored_config() = config;

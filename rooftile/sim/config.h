@@ -1,8 +1,8 @@
 // How the simulated SM runs blocks and lanes. For hosts: no CUDA names in here.
 //
 // Environment, read at the first launch: ROOFTILE_SIM_ORDER=forward|reversed|random:SEED,
-// ROOFTILE_SIM_WORKERS=N, ROOFTILE_SIM_WATCHDOG_MS=N. A value that does not parse fails every launch until it
-// is mended or replaced by set_executor_config().
+// ROOFTILE_SIM_WORKERS=N, ROOFTILE_SIM_WATCHDOG_MS=N, ROOFTILE_SIM_TIME_LIMIT_MS=N. A value that does not parse
+// fails every launch until it is mended or replaced by set_executor_config().
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,8 @@ struct ExecutorConfig {
   std::uint64_t seed = 0;  // of LaneOrder::random; the same seed gives the same order in every block
   int workers = 0;         // OS threads that run blocks; 0: as many as the machine has, at most 16
   std::chrono::milliseconds watchdog{10000};  // polling without progress for so long ends the launch
+  // A launch whose blocks still go from barrier to barrier after so long is ended; 0: none is.
+  std::chrono::milliseconds time_limit{0};
 };
 
 inline constexpr int kMaxWorkers = 64;

@@ -30,6 +30,7 @@ class GridRun {
   const GridShape shape;
   const KernelCall kernel;
   const ExecutorConfig config;
+  const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   const std::uint64_t blocks;
   const unsigned block_threads;
   LaunchWatcher* const watcher;  // null where nobody watches

@@ -92,8 +92,9 @@ class Mutants : public OperatorTest {
                           const SourceLine& site) {
     for (const simt::LaneOrder order : {simt::LaneOrder::forward, simt::LaneOrder::reversed}) {
       // A mutant may wait for ever.
-      EXPECT_TRUE(
-          is_ok(simt::set_executor_config({.order = order, .watchdog = std::chrono::milliseconds(300)})));
+      EXPECT_TRUE(is_ok(simt::set_executor_config({.order = order,
+                                                   .watchdog = std::chrono::milliseconds(300),
+                                                   .time_limit = std::chrono::seconds(5)})));
       const Result<lab::WatchedRun> run = lab::watch_candidate(candidate, problem, {.disabled = {site}});
       EXPECT_TRUE(is_ok(run.status()));
       // A wrong result alone is no report, but of barriers that carry a value: __syncthreads_or and its like.
@@ -116,6 +117,7 @@ class Mutants : public OperatorTest {
       if (c.dtype != cases_->default_host_case.dtype && rungs_.contains(candidate.id)) continue;
       if (!done_.insert(candidate.id + " " + kind_of(c)).second) continue;
       rungs_.insert(candidate.id);
+      ASSERT_TRUE(is_ok(simt::set_executor_config({})));
       const Result<lab::WatchedRun> right = lab::watch_candidate(candidate, *problem, {});
       ASSERT_TRUE(is_ok(right.status()));
       ASSERT_EQ(describe(right->report), "") << candidate.id;

@@ -103,6 +103,7 @@ enum class Misuse {
   flag_never_set_cas,
   waits_for_later_block,
   polls_between_barriers,
+  works_between_barriers,
   spins_on_volatile,
   endless_loop,
   assertion,

@@ -84,6 +84,9 @@ __global__ void misuse_kernel(Misuse misuse, unsigned* g_flag) {
     case Misuse::polls_between_barriers:
       while (__syncthreads_or(t == 0 && ld_acquire(g_flag) != 0u) == 0) spin_hint();
       break;
+    case Misuse::works_between_barriers:
+      for (unsigned x = 1; __syncthreads_or(x == 0) == 0;) x = (x * 3u) | 1u;
+      break;
     case Misuse::spins_on_volatile: {
       const volatile unsigned* flag = g_flag;
       while (*flag == 0u) {

@@ -142,6 +142,15 @@ TEST_P(EveryMisuse, PollingBetweenBarriersIsNoProgress) {
   EXPECT_TRUE(contains(message_of(Misuse::polls_between_barriers), "livelock"));
 }
 
+TEST_P(EveryMisuse, WorkBetweenBarriersEndsByTheTimeLimit) {
+  simt::ExecutorConfig config = simt::executor_config().value();
+  config.time_limit = milliseconds(200);
+  ASSERT_TRUE(is_ok(simt::set_executor_config(config)));
+  const std::string message = message_of(Misuse::works_between_barriers);
+  EXPECT_TRUE(contains(message, "livelock: after 200 ms"));
+  EXPECT_TRUE(contains(message, line_of("works_between_barriers", "__syncthreads_or")));
+}
+
 // They call nothing of the executor.
 TEST_P(EveryMisuse, SpinsThatLetNobodyElseRunAreEnded) {
 #if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)

@@ -21,6 +21,8 @@ class KnownBuffer {
   [[nodiscard]] bool holds(std::uintptr_t address, std::size_t bytes) const {
     return address - begin_ < bytes_ && bytes <= bytes_ - (address - begin_);
   }
+  // Nobody may write it and all of it holds something: a read is right.
+  [[nodiscard]] bool is_constant() const { return written_ == nullptr && shadow_ == nullptr; }
   // Of a range that it holds. Several OS threads may write: a byte says the same, whoever wrote it.
   void set_written(std::uintptr_t address, std::size_t bytes);
   [[nodiscard]] UnwrittenBytes unwritten(std::uintptr_t address, std::size_t bytes) const;

@@ -106,17 +106,17 @@ void Checker::cluster_arrived(std::uint32_t phase, bool relaxed) {
   if (relaxed) return;
   const auto lock = lock_for_event();
   ClusterState::Barrier& barrier = cluster_->barriers[phase % 2];
-  if (barrier.phase != phase) barrier = {phase, {}, nullptr};
-  LaneClocks::join(barrier.gathered, cluster_->clocks.knowledge(thread_id()));
+  if (barrier.phase != phase) barrier = {phase, nullptr};
+  cluster_->clocks.arrive_at_phase(thread_id(), phase);
   barrier.grid = GridClocks::joined(barrier.grid, grid_clocks_.knowledge(current_thread->linear));
 }
 
 void Checker::cluster_passed(std::uint32_t phase, std::source_location where) {
   const auto lock = lock_for_event();
   count_sync(place_of(where), "cluster barrier", 1);
+  cluster_->clocks.pass_phase(thread_id(), phase);
   const ClusterState::Barrier& barrier = cluster_->barriers[phase % 2];
   if (barrier.phase != phase) return;  // all arrived relaxed
-  cluster_->clocks.learn(thread_id(), barrier.gathered);
   grid_clocks_.learn(current_thread->linear, barrier.grid);
 }
 

@@ -35,7 +35,6 @@ struct ClusterState {
   // What arrives at a phase of the cluster's barrier; nobody is two phases ahead of another.
   struct Barrier {
     std::uint32_t phase = 0;
-    LaneClocks::Clock gathered;
     SharedKnowledge grid;
   };
   std::array<Barrier, 2> barriers;

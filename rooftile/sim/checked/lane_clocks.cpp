@@ -17,6 +17,9 @@ void LaneClocks::start(unsigned blocks, unsigned block_threads, Stamp last) {
   }
   if (warps_.size() < threads_ / kWarpLanes) warps_.resize(threads_ / kWarpLanes);
   for (WarpClocks& warp : warps_) warp.partial = false;
+  last_phase_ = 0;
+  for (Phase& phase : phases_) phase = {};
+  passed_.assign(threads_, 0);
   has_known_ = false;
   released_.clear();
 }
@@ -38,8 +41,12 @@ bool LaneClocks::is_known(unsigned earlier, Stamp stamp, unsigned thread) const 
       if (warp.partial && stamp < warp.seen[thread % kWarpLanes][earlier % kWarpLanes]) return true;
     }
   }
-  if (!has_known_) return false;
   const std::size_t at = slot(earlier);
+  if (last_phase_ != 0) {
+    const Clock& gathered = phase_knowledge(thread);
+    if (at < gathered.size() && stamp < gathered[at]) return true;
+  }
+  if (!has_known_) return false;
   if (at < block.known.size() && stamp < block.known[at]) return true;
   return at < known_[thread].size() && stamp < known_[thread][at];
 }
@@ -59,6 +66,10 @@ void LaneClocks::pass_barrier(unsigned rank) {
   const unsigned first = first_thread(rank);
   for (unsigned warp = first / kWarpLanes; warp < (first + stride_) / kWarpLanes; ++warp) {
     warps_[warp].partial = false;
+  }
+  if (last_phase_ != 0) {
+    const auto threads = passed_.begin() + first;
+    std::fill_n(threads, stride_, *std::max_element(threads, threads + stride_));
   }
   if (!has_known_) return;
   for (unsigned thread = first; thread < first + stride_; ++thread) {
@@ -96,6 +107,14 @@ void LaneClocks::pass_collective(unsigned warp_index, std::uint32_t lanes, bool 
       warp.own[lane] = next;
     }
   }
+  if (last_phase_ != 0) {
+    std::uint32_t passed = 0;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      passed =
+          std::max(passed, passed_[warp_index * kWarpLanes + static_cast<unsigned>(std::countr_zero(left))]);
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      passed_[warp_index * kWarpLanes + static_cast<unsigned>(std::countr_zero(left))] = passed;
+  }
   if (!has_known_) return;
   Clock all;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
@@ -118,10 +137,52 @@ void LaneClocks::set(Clock& clock, unsigned id, Stamp stamp) const {
   clock[at] = std::max(clock[at], stamp);
 }
 
+LaneClocks::Phase& LaneClocks::phase_of(std::uint32_t number) {
+  Phase& phase = phases_[number % phases_.size()];
+  if (phase.number != number) {
+    // Who passes it has passed the one before.
+    phase = {number, phases_[(number - 1) % phases_.size()].gathered, {}};
+    last_phase_ = number;
+  }
+  return phase;
+}
+
+void LaneClocks::arrive_at_phase(unsigned thread, std::uint32_t number) {
+  Phase& phase = phase_of(number);
+  Clock& gathered = phase.gathered;
+  if (gathered.size() < threads_) gathered.resize(threads_);
+  const unsigned rank = rank_of(thread);
+  const OfBlock& block = blocks_[rank];
+  if (phase.floors[rank] != block.floor) {  // with which `known` changes
+    phase.floors[rank] = block.floor;
+    join(gathered, block.known);
+    for (unsigned other = first_thread(rank); other < first_thread(rank) + stride_; ++other)
+      gathered[other] = std::max(gathered[other], block.floor);
+  }
+  add_warp(gathered, thread);
+  if (has_known_) join(gathered, known_[thread]);
+  gathered[thread] = mark_time(thread);
+}
+
+void LaneClocks::pass_phase(unsigned thread, std::uint32_t number) {
+  passed_[thread] = phase_of(number).number;
+}
+
+// What the thread knows of the lanes of its warp.
+void LaneClocks::add_warp(Clock& clock, unsigned thread) {
+  WarpClocks& warp = warps_[thread / kWarpLanes];
+  use_partial(warp);
+  const unsigned first = thread / kWarpLanes * kWarpLanes;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    clock[first + lane] = std::max({clock[first + lane], warp.floor, warp.seen[thread % kWarpLanes][lane]});
+  }
+}
+
 LaneClocks::Clock LaneClocks::knowledge(unsigned thread) {
   use_known();
   Clock clock = known_[thread];
   if (clock.size() < threads_) clock.resize(threads_);
+  if (last_phase_ != 0) join(clock, phase_knowledge(thread));
   const unsigned rank = rank_of(thread);
   if (count_ > 1) {  // threads of the own block know its floor and what lies behind it anyway
     join(clock, blocks_[rank].known);
@@ -129,12 +190,7 @@ LaneClocks::Clock LaneClocks::knowledge(unsigned thread) {
       clock[other] = std::max(clock[other], blocks_[rank].floor);
     }
   }
-  WarpClocks& warp = warps_[thread / kWarpLanes];
-  use_partial(warp);
-  const unsigned first = thread / kWarpLanes * kWarpLanes;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    clock[first + lane] = std::max({clock[first + lane], warp.floor, warp.seen[thread % kWarpLanes][lane]});
-  }
+  add_warp(clock, thread);
   clock[thread] = mark_time(thread);
   return clock;
 }
@@ -162,9 +218,10 @@ Published LaneClocks::publish(unsigned thread) {
   Published all;
   all.push_back({block.number,
                  {block.floor, warps_[thread / kWarpLanes].floor, own, static_cast<std::uint16_t>(thread)}});
-  if (!has_known_) return all;
+  if (!has_known_ && last_phase_ == 0) return all;
   Clock known = block.known;
-  join(known, known_[thread]);
+  if (last_phase_ != 0) join(known, phase_knowledge(thread));
+  if (has_known_) join(known, known_[thread]);
   for (std::size_t at = 0; at < known.size(); ++at) {
     const bool agent = at >= threads_;
     if (known[at] == 0 || at == thread) continue;

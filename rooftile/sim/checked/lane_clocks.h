@@ -84,6 +84,11 @@ class LaneClocks {
   [[nodiscard]] Stamp start_stamp() const { return start_; }
 
   void pass_barrier(unsigned rank);
+  // The thread arrives at a phase of the cluster's barrier, the first of which is 1, and brings what it knows, or, relaxed,
+  // nothing. Who has passed a phase knows what was brought to it and to those before. All threads pass every phase, so that
+  // they share it: a clock for each of them would be the square of their number.
+  void arrive_at_phase(unsigned thread, std::uint32_t phase);
+  void pass_phase(unsigned thread, std::uint32_t phase);
   // `whole`: the lanes are all that have not exited. The warp is numbered through the cluster.
   void pass_collective(unsigned warp, std::uint32_t lanes, bool whole);
 
@@ -120,7 +125,21 @@ class LaneClocks {
   [[nodiscard]] std::size_t slot(unsigned id) const {
     return is_agent(id) ? threads_ + (id - kFirstAgent) : id;
   }
+  // A thread may have passed one phase while others arrive at the next but one.
+  struct Phase {
+    std::uint32_t number = 0;
+    Clock gathered;
+    std::array<Stamp, kMaxClusterBlocks> floors{};  // of each block, as far as they are in `gathered`
+  };
+  [[nodiscard]] Phase& phase_of(std::uint32_t number);
+  // What the thread knows by the cluster's barrier; empty: nothing, or it has exited long ago.
+  [[nodiscard]] const Clock& phase_knowledge(unsigned thread) const {
+    static const Clock kNothing;
+    const Phase& phase = phases_[passed_[thread] % phases_.size()];
+    return phase.number == passed_[thread] ? phase.gathered : kNothing;
+  }
   [[nodiscard]] bool is_known(unsigned earlier, Stamp stamp, unsigned thread) const;
+  void add_warp(Clock& clock, unsigned thread);
   static void use_partial(WarpClocks& warp);
   void use_known();
 
@@ -131,6 +150,10 @@ class LaneClocks {
   unsigned threads_ = 0;  // of all blocks, with the gaps between them
   std::array<OfBlock, kMaxClusterBlocks> blocks_;
   std::vector<WarpClocks> warps_;
+
+  std::uint32_t last_phase_ = 0;  // that a thread has arrived at or passed
+  std::array<Phase, 3> phases_;
+  std::vector<std::uint32_t> passed_;  // per thread, the last phase; 0: none
 
   // Rarer: threads that synchronise through memory, and agents.
   bool has_known_ = false;
