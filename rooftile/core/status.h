@@ -130,10 +130,10 @@ class [[nodiscard]] Result {
   // Precondition of value(), * and ->: ok().
   [[nodiscard]] T& value() & { return *value_; }
   [[nodiscard]] const T& value() const& { return *value_; }
-  [[nodiscard]] T&& value() && { return std::move(*value_); }
+  [[nodiscard]] T value() && { return std::move(*value_); }
   T& operator*() & { return *value_; }
   const T& operator*() const& { return *value_; }
-  T&& operator*() && { return std::move(*value_); }
+  T operator*() && { return std::move(*value_); }
   [[nodiscard]] T value_or(T other) const& { return ok() ? *value_ : std::move(other); }
   [[nodiscard]] T value_or(T other) && { return ok() ? std::move(*value_) : std::move(other); }
   T* operator->() { return &*value_; }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rooftile {
 namespace {
@@ -87,6 +88,14 @@ Status stops_at_the_first() {
   ROOFTILE_TRY(Status());
   ROOFTILE_TRY(fails());
   return internal_error("not reached");
+}
+
+TEST(Result, OfATemporaryTheValueOutlivesIt) {
+  const auto make = [] { return Result<std::vector<int>>(std::vector<int>{1, 2, 3}); };
+  int sum = 0;
+  for (const int x : make().value()) sum += x;
+  for (const int x : *make()) sum += x;
+  EXPECT_EQ(sum, 12);
 }
 
 TEST(Result, HoldsAValueOrTheReason) {
