@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -13,6 +14,7 @@
 
 #include "rooftile/cases/compare.h"
 #include "rooftile/cases/elements.h"
+#include "rooftile/cases/parallel.h"
 #include "rooftile/core/philox.h"
 
 namespace rooftile {
@@ -60,6 +62,102 @@ std::string shape_mismatch(const char* what, const HostTensor& got, const HostTe
   return fmt::format("{} are {}{}, not as many and of the dtype of the input's {}{}", what,
                      to_string(got.dtype()), got.shape().to_string(), to_string(like.dtype()),
                      like.shape().to_string());
+}
+
+// An element of a row: of two the one that top_k has first is the lesser.
+struct Ranked {
+  std::uint64_t order = 0;
+  std::int64_t index = 0;
+  auto operator<=>(const Ranked&) const = default;
+};
+
+Extents rows_of(const HostTensor& in) {
+  const std::int64_t n = in.shape()[in.shape().rank() - 1];
+  return {n == 0 ? 0 : in.numel() / n, n};
+}
+
+// Elements first ... last - 1 of a row, or the k best of them, in any order. What is behind the k best of the beginning is passed
+// over at once.
+std::vector<Ranked> best_of_part(const TopK& top, std::int64_t row_at, std::int64_t first,
+                                 std::int64_t last) {
+  std::vector<Ranked> best;
+  Ranked worst{~std::uint64_t{0}, last};
+  const auto cut = [&] {
+    std::nth_element(best.begin(), best.begin() + top.k - 1, best.end());
+    best.resize(static_cast<std::size_t>(top.k));
+    worst = best.back();
+  };
+  for (std::int64_t i = first; i < last; ++i) {
+    const std::uint64_t order = order_bits(*top.in, row_at + i);
+    const Ranked x{top.largest ? ~order : order, i};
+    if (x > worst) continue;
+    best.push_back(x);
+    if (std::ssize(best) >= 2 * top.k + 4096) cut();
+  }
+  if (std::ssize(best) > top.k) cut();
+  return best;
+}
+
+// The k best of each row, in order.
+std::vector<Ranked> best_of_rows(const TopK& top) {
+  constexpr std::int64_t kPart = 1 << 20;
+  const Extents rows = rows_of(*top.in);
+  const std::int64_t parts = (rows[1] + kPart - 1) / kPart;
+  const std::int64_t k = std::min(top.k, rows[1]);
+  std::vector<Ranked> all;
+  if (k == 0) return all;
+  std::vector<std::vector<Ranked>> of_parts(static_cast<std::size_t>(rows[0] * parts));
+  in_parallel(rows[0] * parts, 1, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t task = from; task < to; ++task) {
+      const std::int64_t first = task % parts * kPart;
+      of_parts[static_cast<std::size_t>(task)] =
+          best_of_part(top, task / parts * rows[1], first, std::min(first + kPart, rows[1]));
+    }
+  });
+  for (std::int64_t row = 0; row < rows[0]; ++row) {
+    std::vector<Ranked> of_row;
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::vector<Ranked>& some = of_parts[static_cast<std::size_t>(row * parts + part)];
+      of_row.insert(of_row.end(), some.begin(), some.end());
+    }
+    std::partial_sort(of_row.begin(), of_row.begin() + k, of_row.end());
+    all.insert(all.end(), of_row.begin(), of_row.begin() + k);
+  }
+  return all;
+}
+
+// What is wrong with a row of results; empty: nothing.
+std::string judge_row(const TopK& top, std::span<const HostTensor> outputs, std::int64_t row,
+                      std::span<const Ranked> wanted) {
+  const std::int64_t n = rows_of(*top.in)[1];
+  std::vector<Ranked> got;
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < std::ssize(wanted); ++i) {
+    const std::int64_t at = row * std::ssize(wanted) + i;
+    const auto index = static_cast<std::int64_t>(outputs[1].at(at));
+    if (index < 0 || index >= n) return fmt::format("index {} is {}, outside of the row", i, index);
+    const std::uint64_t order = order_bits(outputs[0], at);
+    got.push_back({top.largest ? ~order : order, index});
+    indices.push_back(index);
+  }
+  if (!top.sorted) std::sort(got.begin(), got.end());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i].order != wanted[i].order)
+      return fmt::format("value {}{} is not the {}. {}", i, top.sorted ? "" : ", when they are sorted,",
+                         i + 1, top.largest ? "largest" : "smallest");
+    if (top.stable && got[i].index != wanted[i].index)
+      return fmt::format("index {}{} is {}, and of equal values the one at {} comes first", i,
+                         top.sorted ? "" : ", when they are sorted,", got[i].index, wanted[i].index);
+  }
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const auto at = row * std::ssize(wanted) + static_cast<std::int64_t>(i);
+    if (element_bits(*top.in, row * n + indices[i]) != element_bits(outputs[0], at))
+      return fmt::format("index {} is {}, where another value stands", i, indices[i]);
+  }
+  std::sort(indices.begin(), indices.end());
+  if (const auto twice = std::adjacent_find(indices.begin(), indices.end()); twice != indices.end())
+    return fmt::format("index {} was taken before", *twice);
+  return "";
 }
 
 double log_binomial(std::int64_t n, std::int64_t k, double p) {
@@ -245,38 +343,22 @@ Judge sorted_pairs(SortedPairs sort) {
 }
 
 Judge top_k(TopK top) {
-  return [top](std::span<const HostTensor> outputs) {
+  auto best = std::make_shared<const std::vector<Ranked>>(best_of_rows(top));
+  return [top, best](std::span<const HostTensor> outputs) {
     if (std::string what = too_few(outputs, 2); !what.empty()) return wrong(what);
     const HostTensor& in = *top.in;
-    const std::int64_t n = in.shape()[in.shape().rank() - 1];
-    const std::int64_t rows = n == 0 ? 0 : in.numel() / n;
-    const std::int64_t k = std::min(top.k, n);
-    if (outputs[0].dtype() != in.dtype() || outputs[0].numel() != rows * k ||
-        outputs[1].numel() != rows * k) {
+    const Extents rows = rows_of(in);
+    const std::int64_t k = std::min(top.k, rows[1]);
+    if (outputs[0].dtype() != in.dtype() || outputs[0].numel() != rows[0] * k ||
+        outputs[1].numel() != rows[0] * k) {
       return wrong(fmt::format("the values are {}{}, the indices {}: {} of each row are wanted",
                                to_string(outputs[0].dtype()), outputs[0].shape().to_string(),
                                outputs[1].shape().to_string(), k));
     }
-    std::vector<std::uint64_t> order(static_cast<std::size_t>(n));
-    std::vector<bool> taken(static_cast<std::size_t>(n));
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = order_bits(in, row * n + i);
-      std::partial_sort(order.begin(), order.begin() + k, order.end(), std::greater<>());
-      std::fill(taken.begin(), taken.end(), false);
-      for (std::int64_t i = 0; i < k; ++i) {
-        const std::int64_t at = row * k + i;
-        if (order_bits(outputs[0], at) != order[static_cast<std::size_t>(i)])
-          return wrong(fmt::format("row {}: value {} is {:.9g}, not the {}. largest", row, i,
-                                   outputs[0].at(at), i + 1));
-        const auto index = static_cast<std::int64_t>(outputs[1].at(at));
-        if (index < 0 || index >= n)
-          return wrong(fmt::format("row {}: index {} is {}, outside of the row", row, i, index));
-        if (element_bits(in, row * n + index) != element_bits(outputs[0], at))
-          return wrong(fmt::format("row {}: index {} is {}, where another value stands", row, i, index));
-        if (taken[static_cast<std::size_t>(index)])
-          return wrong(fmt::format("row {}: index {} is {}, which was taken before", row, i, index));
-        taken[static_cast<std::size_t>(index)] = true;
-      }
+    for (std::int64_t row = 0; row < rows[0]; ++row) {
+      const std::span<const Ranked> wanted(best->data() + row * k, static_cast<std::size_t>(k));
+      if (std::string what = judge_row(top, outputs, row, wanted); !what.empty())
+        return wrong(fmt::format("row {}: {}", row, what));
     }
     return Judgement{};
   };

@@ -65,11 +65,15 @@ struct SortedPairs {
 };
 [[nodiscard]] Judge sorted_pairs(SortedPairs sort);
 
-// The k largest elements of each row of `in`, in falling order: output 0 the values, output 1 (i32 or i64) where they
-// stand. Of equal values any may be chosen, each once. NaN counts as the largest.
+// The k largest elements of each row of `in`, in falling order, or the smallest in rising order: output 0 the values, output
+// 1 (i32 or i64) where they stand. Of equal values any may be chosen, each once, or, of a stable one, that with the lower
+// index first. Where they are not sorted any order will do. NaN counts as the largest, -0 and +0 are equal.
 struct TopK {
   const HostTensor* in = nullptr;
   std::int64_t k = 0;
+  bool largest = true;
+  bool sorted = true;
+  bool stable = false;
 };
 [[nodiscard]] Judge top_k(TopK top);
 

@@ -158,6 +158,16 @@ TEST(Judges, TopK) {
   EXPECT_NE(found(judge, with({5, 1, kNan, 2}, {1, 0, 1, 0})).find("not the 2. largest"), std::string::npos);
   EXPECT_NE(found(judge, with({5, 5, kNan, 2}, {1, 2, 1, 3})).find("outside"), std::string::npos);
   EXPECT_NE(found(judge, with({5, 5, kNan, 2}, {1, 0, 1, 0})).find("another value"), std::string::npos);
+
+  const Judge stable = top_k({.in = &in, .k = 2, .stable = true});
+  EXPECT_EQ(found(stable, with({5, 5, kNan, 2}, {1, 2, 1, 0})), "");
+  EXPECT_NE(found(stable, with({5, 5, kNan, 2}, {2, 1, 1, 0})).find("comes first"), std::string::npos);
+  const Judge unsorted = top_k({.in = &in, .k = 2, .sorted = false, .stable = true});
+  EXPECT_EQ(found(unsorted, with({5, 5, 2, kNan}, {2, 1, 0, 1})), "");
+  EXPECT_NE(found(unsorted, with({5, 5, 2, 0}, {2, 1, 0, 2})).find("not the 1. largest"), std::string::npos);
+  const Judge smallest = top_k({.in = &in, .k = 2, .largest = false});
+  EXPECT_EQ(found(smallest, with({1, 5, 0, 2}, {0, 2, 2, 0})), "");
+  EXPECT_NE(found(smallest, with({1, 5, 2, 0}, {0, 2, 0, 2})).find("not the 1. smallest"), std::string::npos);
 }
 
 TEST(Judges, Selected) {
