@@ -1,0 +1,139 @@
+// How a call is cut up: what the table, choose() and the launchers share.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "rooftile/core/device.h"
+#include "rooftile/core/integers.h"
+#include "rooftile/core/workspace.h"
+#include "rooftile/ops/topk/topk.h"
+
+namespace rooftile::topk_plan {
+
+inline constexpr std::int64_t kMostColumns =
+    4294967294;  // of a row: an index is a word, and one of them says "none"
+inline constexpr std::int64_t kMostRows = 2147483647;
+inline constexpr int kVectorBytes = 16;
+inline constexpr int kThreads = 512;
+inline constexpr int kVectors = 4;  // of 16 bytes that a thread has in flight
+
+// Candidates that a block keeps in shared memory, and the largest k that this serves.
+inline constexpr int kBufferRanks = 4096;
+inline constexpr std::int64_t kMostBuffered = 1024;
+
+// An element's key and index as one number (topk_ranks.h).
+constexpr std::size_t rank_bytes(std::size_t element) { return element == 8 ? 16 : 8; }
+inline std::size_t rank_bytes(const TopkArgs& args) { return rank_bytes(size_of(args.in.dtype)); }
+
+struct Rows {
+  std::int64_t count = 0;
+  std::int64_t length = 0;
+};
+inline Rows rows_of(const TopkArgs& args) {
+  const std::int64_t length = args.in.shape[args.in.rank() - 1];
+  return {length == 0 ? 0 : args.in.numel() / length, length};
+}
+
+constexpr std::int64_t power_of_two(std::int64_t least) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(larger(least, 1))));
+}
+
+// What a row of so many ranks is padded to, to be sorted: at least a block's pairs.
+constexpr std::int64_t sorted_ranks(std::int64_t count) { return larger(power_of_two(count), 64); }
+
+// radix_select: digits of 11 bits of a rank of key and index, the highest first.
+inline constexpr int kDigitBits = 11;
+inline constexpr int kBins = 1 << kDigitBits;
+inline constexpr std::size_t kRowStateBytes = 32;
+// Rows at a time: their counts take 8 KiB each, and the ranks of all of them no more than this where that is not one row.
+inline constexpr std::int64_t kRadixRows = 1024;
+inline constexpr std::int64_t kRadixRankBytes = std::int64_t{256} << 20;
+inline std::int64_t radix_rows(const TopkArgs& args) {
+  const std::int64_t bytes = sorted_ranks(args.k) * static_cast<std::int64_t>(rank_bytes(args));
+  return clamped(kRadixRankBytes / bytes, 1, larger(smaller(rows_of(args).count, kRadixRows), 1));
+}
+struct RadixCut {
+  std::int64_t rows = 0;
+  std::int64_t parts = 1;
+};
+constexpr int digits_of(std::size_t element) {
+  return static_cast<int>(ceil_div(element == 8 ? 96 : 64, kDigitBits));
+}
+
+// Parts of a row, a block each.
+struct Parts {
+  std::int64_t parts = 1;
+};
+// As many as fill the device, of at least a tile each.
+inline Parts parts_of(const TopkArgs& args, const DeviceProperties& device, int blocks_per_multiprocessor) {
+  const Rows rows = rows_of(args);
+  const auto size = static_cast<std::int64_t>(size_of(args.in.dtype));
+  const std::int64_t tiles = ceil_div(rows.length * size, std::int64_t{kThreads} * kVectors * kVectorBytes);
+  const std::int64_t blocks = std::int64_t{device.multiprocessors} * blocks_per_multiprocessor;
+  return {clamped(ceil_div(blocks, larger(rows.count, 1)), 1, larger(tiles, 1))};
+}
+
+// The CPU's: parts of a few long rows, each of several times k elements.
+inline Parts host_parts_of(const TopkArgs& args) {
+  constexpr std::int64_t kTasks = 64;
+  constexpr std::int64_t kPart = 16384;
+  const Rows rows = rows_of(args);
+  const std::int64_t most = smaller(rows.length / kPart, rows.length / larger(4 * args.k, 1));
+  std::int64_t parts = clamped(kTasks / larger(rows.count, 1), 1, larger(most, 1));
+  // The last part has k elements, too.
+  while (parts > 1 && rows.length - (parts - 1) * ceil_div(rows.length, parts) < args.k) --parts;
+  return {parts};
+}
+
+// sampled_threshold. A warp's 512 bytes out of so many, at most kSampleStride, are looked at first, by kSampleBlocks blocks.
+inline constexpr int kSampleStride = 64;
+inline constexpr int kSampleBlocks = 64;
+inline constexpr int kFilterBlocks = 2;  // per multiprocessor
+// Lanes that have one maximum between them: enough groups for k.
+constexpr int sample_lanes(std::int64_t k) { return k <= 256 ? 32 : 8; }
+constexpr std::int64_t sample_groups(std::int64_t k) {
+  return std::int64_t{kSampleBlocks} * kThreads / sample_lanes(k);
+}
+inline constexpr std::int64_t kSampledBytes = 16384;  // of a row, or there is too little to be sampled
+struct SampleCut {
+  std::int64_t parts = 1;
+  int stride = kSampleStride;
+};
+// Of shorter rows more is looked at: at least four groups to each of the k.
+inline SampleCut sample_cut(const TopkArgs& args, const DeviceProperties& device) {
+  const std::int64_t vectors =
+      rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype)) / kVectorBytes;
+  const std::int64_t most = vectors / (4 * larger(args.k, 1) * sample_lanes(args.k));
+  return {.parts = parts_of(args, device, kFilterBlocks).parts,
+          .stride = static_cast<int>(clamped(most, 1, kSampleStride))};
+}
+
+// cluster_rows: blocks of a cluster, and what each has of the row. A block's threads are a group each at most: for a k that
+// many groups are needed for there are more blocks.
+inline constexpr int kChunkBytes = 1024;  // of the row, to the blocks in turn
+inline constexpr int kMostCluster = 8;
+inline constexpr std::int64_t kPartBytes = 65536;       // as long as fewer blocks than kMostCluster do
+inline constexpr std::int64_t kMostPartBytes = 131072;  // beside the candidates
+struct ClusterCut {
+  int blocks = 1;
+  int chunks = 1;  // of a block
+};
+// Lanes that have one maximum between them: groups enough for k, and few elements in each.
+constexpr int cluster_lanes(std::int64_t k, int blocks) { return k <= std::int64_t{blocks} * 32 ? 8 : 1; }
+// blocks = 0: the row is too long. A row may begin anywhere to a 16-byte boundary.
+inline ClusterCut cluster_cut(const TopkArgs& args) {
+  const std::int64_t bytes =
+      rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype)) + kVectorBytes;
+  int blocks = 1;
+  const auto is_small = [&] {
+    return bytes > blocks * kPartBytes || std::int64_t{kThreads} * blocks < 4 * args.k;
+  };
+  while (blocks < kMostCluster && is_small()) blocks *= 2;
+  const std::int64_t chunks = ceil_div(bytes, std::int64_t{blocks} * kChunkBytes);
+  if (chunks * kChunkBytes > kMostPartBytes) return {.blocks = 0};
+  return {.blocks = blocks, .chunks = static_cast<int>(chunks)};
+}
+
+}  // namespace rooftile::topk_plan
