@@ -1,7 +1,7 @@
 // The names of an enum's values, in their order, as the command line and JSON write them.
 //
 //   template <>
-//   inline constexpr std::array kEnumNames<ReduceOp> = std::to_array<std::string_view>({"sum", "mean"});
+//   inline constexpr std::array<std::string_view, 2> kEnumNames<ReduceOp> = {"sum", "mean"};
 #pragma once
 
 #include <array>

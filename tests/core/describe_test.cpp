@@ -12,7 +12,7 @@ namespace rooftile {
 
 enum class Shade { light, dark };
 template <>
-inline constexpr std::array kEnumNames<Shade> = std::to_array<std::string_view>({"light", "dark"});
+inline constexpr std::array<std::string_view, 2> kEnumNames<Shade> = {"light", "dark"};
 
 namespace {
 

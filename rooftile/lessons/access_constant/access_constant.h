@@ -26,7 +26,7 @@ namespace rooftile {
 // Which entry of the table an element begins with.
 enum class ConstantIndex { uniform, lane };
 template <>
-inline constexpr std::array kEnumNames<ConstantIndex> = std::to_array<std::string_view>({"uniform", "lane"});
+inline constexpr std::array<std::string_view, 2> kEnumNames<ConstantIndex> = {"uniform", "lane"};
 
 struct AccessConstantArgs {
   ConstTensorView x;

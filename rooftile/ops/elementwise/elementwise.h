@@ -75,10 +75,10 @@ enum class ElementwiseOp {
   where,
 };
 template <>
-inline constexpr std::array kEnumNames<ElementwiseOp> = std::to_array<std::string_view>(
-    {"cast", "neg",     "abs",  "relu",     "exp",       "log",   "sqrt", "rsqrt", "sin",
-     "tanh", "sigmoid", "silu", "gelu_erf", "gelu_tanh", "clamp", "add",  "sub",   "mul",
-     "div",  "min",     "max",  "pow",      "saxpy",     "fma",   "where"});
+inline constexpr std::array<std::string_view, 25> kEnumNames<ElementwiseOp> = {
+    "cast", "neg",     "abs",  "relu",     "exp",       "log",   "sqrt", "rsqrt", "sin",
+    "tanh", "sigmoid", "silu", "gelu_erf", "gelu_tanh", "clamp", "add",  "sub",   "mul",
+    "div",  "min",     "max",  "pow",      "saxpy",     "fma",   "where"};
 
 using ElementwiseChain = EnumList<ElementwiseOp, 8>;
 

@@ -40,8 +40,8 @@ namespace rooftile {
 
 enum class ReduceOp { sum, mean, min, max, argmin, argmax };
 template <>
-inline constexpr std::array kEnumNames<ReduceOp> =
-    std::to_array<std::string_view>({"sum", "mean", "min", "max", "argmin", "argmax"});
+inline constexpr std::array<std::string_view, 6> kEnumNames<ReduceOp> = {"sum", "mean",   "min",
+                                                                         "max", "argmin", "argmax"};
 
 struct ReduceArgs {
   ConstTensorView in{};

@@ -33,7 +33,7 @@ namespace rooftile {
 
 enum class ScanOp { sum, min, max };
 template <>
-inline constexpr std::array kEnumNames<ScanOp> = std::to_array<std::string_view>({"sum", "min", "max"});
+inline constexpr std::array<std::string_view, 3> kEnumNames<ScanOp> = {"sum", "min", "max"};
 
 struct ScanArgs {
   ConstTensorView in{};

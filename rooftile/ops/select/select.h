@@ -36,8 +36,8 @@ namespace rooftile {
 
 enum class SelectOp { flagged, greater_than, unique, partition };
 template <>
-inline constexpr std::array kEnumNames<SelectOp> = std::to_array<std::string_view>({"flagged", "greater_than",
-                                                                                    "unique", "partition"});
+inline constexpr std::array<std::string_view, 4> kEnumNames<SelectOp> = {"flagged", "greater_than", "unique",
+                                                                         "partition"};
 
 struct SelectArgs {
   ConstTensorView in{};
