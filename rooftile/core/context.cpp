@@ -201,7 +201,10 @@ Result<Context*> Context::serving(Device device) {
 #if !defined(NDEBUG)
 ContextUse::ContextUse(Context& context) : used_(context.impl_) {
   if (used_ == nullptr || !used_->used.exchange(true)) return;
-  std::fputs("rooftile: two threads use one Context at the same time: give each its own\n", stderr);
+  std::fputs(
+      "rooftile: two calls use one Context at the same time: give each thread its own, and a task that may run "
+      "while a call of its thread waits\n",
+      stderr);
   std::abort();
 }
 ContextUse::~ContextUse() {

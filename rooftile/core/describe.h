@@ -11,7 +11,11 @@
 #pragma once
 
 #include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -160,6 +164,7 @@ struct ParamCodec {  // numbers, flags and enums
   }
   static std::vector<std::string> choices() {
     if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+      static_assert(!kEnumNames<T>.back().empty(), "kEnumNames has fewer names than places");
       return {kEnumNames<T>.begin(), kEnumNames<T>.end()};
     } else {
       return {};
@@ -374,6 +379,20 @@ RungRow erase_rung(const Rung<Args>& rung) {
                                                            ArgsRef args);
 
 template <class Args>
+KeptArgs kept_args() {
+  constexpr bool kFits = sizeof(Args) <= KeptArgs::kBytes && alignof(Args) <= alignof(std::max_align_t);
+  if constexpr (kFits && std::is_trivially_copyable_v<Args> && std::equality_comparable<Args>) {
+    return {.copy = [](ArgsRef args, void* kept) { ::new (kept) Args(args.as<Args>()); },
+            .equal =
+                [](ArgsRef args, const void* kept) {
+                  return args.as<Args>() == *std::launder(static_cast<const Args*>(kept));
+                }};
+  } else {
+    return {};
+  }
+}
+
+template <class Args>
 Status check_params(const std::vector<Param<Args>>& params, const Args& args) {
   for (const Param<Args>& param : params) {
     if (param.valid && !param.valid(args, param.spec)) return invalid_param(param.spec, param.get(args));
@@ -386,6 +405,7 @@ Status check_params(const std::vector<Param<Args>>& params, const Args& args) {
 template <class Args>
 OperatorDescriptor describe(OperatorSpec<Args> spec) {
   OperatorDescriptor op;
+  op.kept_args = detail::kept_args<Args>();
   op.name = std::move(spec.name);
   op.summary = std::move(spec.summary);
   op.maths = std::move(spec.maths);

@@ -1,6 +1,7 @@
 #include "rooftile/core/operator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <new>
 
@@ -11,10 +12,16 @@
 namespace rooftile {
 namespace {
 
+using detail::CallPlan;
+
 std::string arch_name(int compute_capability) { return "sm_" + std::to_string(compute_capability); }
 
+bool meets(const ArchNeed& need, int compute_capability) {
+  return need.exact ? compute_capability == need.minimum : compute_capability >= need.minimum;
+}
+
 std::string arch_reason(const ArchNeed& need, int compute_capability) {
-  if (need.exact ? compute_capability == need.minimum : compute_capability >= need.minimum) return "";
+  if (meets(need, compute_capability)) return "";
   return "needs " + arch_name(need.minimum) + (need.exact ? "a" : " or newer") + ", this is " +
          arch_name(compute_capability);
 }
@@ -74,16 +81,18 @@ Status check_workspace(const Workspace& workspace, const WorkspaceSpec& spec) {
   return {};
 }
 
-// What is decided of a call that was checked.
-struct CallPlan {
-  const RungRow* rung = nullptr;
-  RungPlan rung_plan;
-};
+// True only where check_serves is ok; makes no text. `launch` is the rung's on this device.
+bool surely_serves(const RungRow& rung, const LaunchFn& launch, ArgsRef args,
+                   const DeviceProperties& device) {
+  return launch && !rung.absent && rung.wrong_on_purpose.empty() &&
+         (rung.kind == RungKind::cpu || meets(rung.arch, device.compute_capability)) &&
+         (!rung.supports || rung.supports(args, device).empty());
+}
 
 // Plans a rung that is known.
 Status plan_with(const RungRow& rung, ArgsRef args, const DeviceProperties& device, CallPlan& plan) {
-  plan.rung = &rung;
-  ROOFTILE_TRY(check_serves(rung, args, device));
+  plan.launch = &launch_for(rung, device.device.kind);
+  if (!surely_serves(rung, *plan.launch, args, device)) ROOFTILE_TRY(check_serves(rung, args, device));
   if (rung.plan) plan.rung_plan = rung.plan(args, device);
   return {};
 }
@@ -95,8 +104,7 @@ Status launch_in(Context& context, const CallPlan& plan, ArgsRef args) {
     ROOFTILE_TRY_ASSIGN(workspace, context.workspace(plan.rung_plan.workspace));
   }
   workspace.error_word = parts.arena->error_word();
-  Status status = launch_for(*plan.rung, parts.properties->device.kind)(
-      {parts.arena->stream(), parts.properties, args, &plan.rung_plan, workspace});
+  Status status = (*plan.launch)({parts.arena->stream(), parts.properties, args, &plan.rung_plan, workspace});
   // A call that failed between two launches may have left the zeroed part dirty for the next one.
   if (!status.ok()) (void)context.discard_workspace();
   return status;
@@ -155,9 +163,12 @@ Status plan_chosen(const OperatorDescriptor& op, ArgsRef args, const DevicePrope
   return rung != nullptr ? plan_with(*rung, args, device, plan) : no_rung(id, device);
 }
 
+// Plans and launches a call that was checked; the Context remembers it.
 Status run_checked(const OperatorDescriptor& op, Context& context, ArgsRef args) {
+  Context::Impl& parts = ContextParts::of(context);
   CallPlan plan;
-  ROOFTILE_TRY(plan_chosen(op, args, *ContextParts::of(context).properties, plan));
+  ROOFTILE_TRY(plan_chosen(op, args, *parts.properties, plan));
+  parts.last_call.keep(op, args, plan);
   return launch_in(context, plan, args);
 }
 
@@ -168,9 +179,14 @@ bool is_ordinary(const OperatorDescriptor& op, const SlotViews& views, Device de
 Status run_anywhere(const OperatorDescriptor& op, Context& context, ArgsRef args) {
   if (!ContextParts::is_there(context)) return context.status();
   const ContextUse use(context);
+  const Context::Impl& parts = ContextParts::of(context);
+  if (parts.last_call.is(op, args)) {
+    const CallPlan plan = parts.last_call.plan();
+    return launch_in(context, plan, args);
+  }
   const SlotViews views(op.slots, args);
   Context* serving = &context;
-  Device on = ContextParts::of(context).properties->device;
+  Device on = parts.properties->device;
   if (is_ordinary(op, views, on)) {
     ROOFTILE_TRY(op.check(args, views, on, CallStage::ordinary));
     return run_checked(op, context, args);
@@ -196,7 +212,7 @@ Status run_in_stream(const OperatorDescriptor& op, StreamRef stream, ArgsRef arg
   CallPlan plan;
   ROOFTILE_TRY(plan_chosen(op, args, *device, plan));
   ROOFTILE_TRY(check_workspace(workspace, plan.rung_plan.workspace));
-  return launch_for(*plan.rung, stream.device.kind)({stream, device, args, &plan.rung_plan, workspace});
+  return (*plan.launch)({stream, device, args, &plan.rung_plan, workspace});
 }
 
 // The largest workspace of the plans for every alignment that the tensors without memory may come to have: a plan may
@@ -270,6 +286,11 @@ Status run_with_new_outputs(const OperatorDescriptor& op, Context& context, void
 }
 
 }  // namespace
+
+std::uint64_t DescriptorNumber::next() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
 
 const RungRow* OperatorDescriptor::find_rung(std::string_view id) const {
   for (const RungRow& rung : rungs) {

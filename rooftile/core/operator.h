@@ -6,10 +6,14 @@
 #pragma once
 
 #include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rooftile/core/any_args.h"
@@ -149,6 +153,33 @@ struct PeerRow {
 using InferOutputs =
     std::function<Result<std::vector<TensorSpec>>(std::span<const TensorSpec> inputs, const Params& params)>;
 
+// How arguments are kept, to know the same call again. Args that compare by ==, are trivially copyable and fit; they hold
+// views and values and refer to nothing else. Null functions: of others.
+struct KeptArgs {
+  static constexpr std::size_t kBytes = 2048;
+  void (*copy)(ArgsRef args, void* kept) = nullptr;
+  bool (*equal)(ArgsRef args, const void* kept) = nullptr;
+};
+
+// Tells descriptors apart: no two have the same, a copy neither. One that moves takes it along.
+class DescriptorNumber {
+ public:
+  DescriptorNumber() : value_(next()) {}
+  DescriptorNumber(const DescriptorNumber&) : DescriptorNumber() {}
+  DescriptorNumber(DescriptorNumber&& other) noexcept : value_(std::exchange(other.value_, next())) {}
+  DescriptorNumber& operator=(DescriptorNumber other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~DescriptorNumber() = default;
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  static std::uint64_t next() noexcept;
+  std::uint64_t value_;
+};
+
+// Not changed any more once it has been called: Contexts remember what was decided.
 struct OperatorDescriptor {
   std::string name;
   std::string summary;  // one line
@@ -174,6 +205,9 @@ struct OperatorDescriptor {
   std::vector<RungRow> rungs;
   // The id of the rung that the public API takes on this device.
   std::function<std::string_view(ArgsRef, const DeviceProperties&)> choose;
+  // A Context checks and plans a call that equals its last one no second time.
+  KeptArgs kept_args{};
+  DescriptorNumber number{};
 
   [[nodiscard]] const RungRow* find_rung(std::string_view id) const;
   [[nodiscard]] const TensorSlot* find_slot(std::string_view slot_name) const;
@@ -253,6 +287,7 @@ template <class T>
 #define ROOFTILE_ENTRY_POINTS_OF_2(op, Args, ...) \
   ROOFTILE_ENTRY_POINTS_(op, Args, ::rooftile::TwoTensors, ::rooftile::TwoSpecs, __VA_ARGS__)
 #define ROOFTILE_ENTRY_POINTS_(op, Args, Outputs, Specs, ...)                                                \
+  static_assert(::std::equality_comparable<Args>, "default the == of Args: a Context knows a call by it");   \
   ::rooftile::Status op(::rooftile::Context& context, const Args& args, ::rooftile::SourceLocation caller) { \
     return ::rooftile::run(op##_operator, context, ::rooftile::ArgsRef::of(args), caller);                   \
   }                                                                                                          \

@@ -16,16 +16,18 @@ std::int8_t index_of(const std::vector<TensorSlot>& slots, const std::string& na
 // not be.
 std::uint64_t bytes_of_ordinary(const ConstTensorView& view) {
   const std::size_t element = size_of(view.dtype);
-  if (view.shape.fault() != ShapeFault::none || view.shape.rank() != view.strides.rank()) return 0;
+  if (element == 0) return 0;
+  const int rank = view.shape.rank();
+  if (view.shape.fault() != ShapeFault::none || rank != view.strides.rank()) return 0;
+  auto bytes = static_cast<std::int64_t>(element);
   std::int64_t elements = 1;
-  for (int d = view.rank() - 1; d >= 0; --d) {
+  for (int d = rank - 1; d >= 0; --d) {
     const std::int64_t extent = view.shape[d];
-    if (extent < 1 || (extent > 1 && view.strides[d] != elements) ||
-        __builtin_mul_overflow(elements, extent, &elements))
-      return 0;
+    if (extent < 1 || (extent > 1 && view.strides[d] != elements)) return 0;
+    // What fits in bytes fits in elements.
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return 0;
+    elements *= extent;
   }
-  std::int64_t bytes = 0;
-  if (element == 0 || __builtin_mul_overflow(elements, element, &bytes)) return 0;
   const auto address = reinterpret_cast<std::uintptr_t>(view.data);
   // A size is a power of two: no division.
   return address == 0 || (address & (element - 1)) != 0 ? 0 : static_cast<std::uint64_t>(bytes);

@@ -94,7 +94,7 @@ class Extents {
   [[nodiscard]] std::string to_string() const;  // "[3,4]"
 
   friend bool operator==(const Extents& a, const Extents& b) {
-    if (a.rank_ != b.rank_) return false;
+    if (a.rank_ != b.rank_ || a.fault_ != b.fault_) return false;
     for (int i = 0; i < a.rank_; ++i)
       if (a[i] != b[i]) return false;
     return true;
@@ -220,6 +220,9 @@ struct BasicTensorView {
   requires(std::is_const_v<Other> && !std::is_const_v<Pointee>) operator BasicTensorView<Other>() const {
     return {data, dtype, device, shape, strides};
   }
+
+  // The same memory, seen in the same way.
+  friend bool operator==(const BasicTensorView&, const BasicTensorView&) = default;
 
  private:
   [[nodiscard]] ViewLayout layout() const { return {shape, strides, 0}; }

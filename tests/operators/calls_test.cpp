@@ -33,6 +33,8 @@ class Calls : public OperatorTest {
       const ConstTensorView view = slot.view(problem_->args());
       views_.push_back({const_cast<void*>(view.data), view.dtype, view.device, view.shape, view.strides});
     }
+    // What differs from it is refused as if it had never been.
+    ASSERT_TRUE(run(*op_, context_, problem_->args()).ok());
   }
   // The call with other tensors.
   Status call(const std::vector<TensorView>& views) {
@@ -59,9 +61,14 @@ class Calls : public OperatorTest {
 INSTANTIATE_TEST_SUITE_P(Operators, Calls, ::testing::ValuesIn(operator_names()), operator_name);
 
 TEST_P(Calls, OfAWarmContextAllocateNothing) {
-  ASSERT_TRUE(run(*op_, context_, problem_->args()).ok());
+  const lab::DeviceProblem other = lab::DeviceProblem::create(*host_, kCpu).value();
+  const WorkspaceSpec spec = workspace_of(*op_, problem_->args(), kCpu).value();
+  const OwnedWorkspace workspace = OwnedWorkspace::create(problem_->stream(), spec).value();
+  ASSERT_TRUE(run(*op_, context_, other.args()).ok());
   const CountedNew counted;
-  ASSERT_TRUE(run(*op_, context_, problem_->args()).ok());
+  // Another call than the last one, the same again, and one with memory of the caller's.
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(run(*op_, context_, problem_->args()).ok());
+  ASSERT_TRUE(run(*op_, problem_->stream(), problem_->args(), workspace.get()).ok());
   EXPECT_EQ(CountedNew::allocations(), 0);
 }
 

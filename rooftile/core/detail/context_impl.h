@@ -8,6 +8,7 @@
 
 #include "rooftile/core/context.h"
 #include "rooftile/core/detail/arena.h"
+#include "rooftile/core/detail/last_call.h"
 
 namespace rooftile {
 
@@ -24,6 +25,7 @@ struct Context::Impl {
   std::vector<OwnedWorkspace> recorded;
   std::unique_ptr<Context> host;  // of a GPU's Context: serves calls on the CPU
   std::atomic<bool> used = false;
+  detail::LastCall last_call;
 
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -41,6 +43,7 @@ struct Context::Impl {
 struct ContextParts {
   static bool is_there(const Context& context) { return context.impl_ != nullptr; }
   static const Context::Impl& of(const Context& context) { return *context.impl_; }  // precondition: is there
+  static Context::Impl& of(Context& context) { return *context.impl_; }              // the same
 };
 
 // A call's use of a Context: a debug build of the library aborts where a second thread uses it meanwhile.

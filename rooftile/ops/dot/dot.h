@@ -28,6 +28,8 @@ struct DotArgs {
   TensorView out{};
   std::optional<DType> compute_dtype = std::nullopt;  // what is accumulated in, at least
   std::optional<DType> out_dtype = std::nullopt;      // of a result that the call makes
+
+  friend bool operator==(const DotArgs&, const DotArgs&) = default;
 };
 
 ROOFTILE_CALLS(dot, DotArgs, a, b)

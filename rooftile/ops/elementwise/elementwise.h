@@ -92,6 +92,8 @@ struct ElementwiseArgs {
   double low = 0.0;    // of clamp
   double high = 1.0;
   std::optional<DType> out_dtype = std::nullopt;
+
+  friend bool operator==(const ElementwiseArgs&, const ElementwiseArgs&) = default;
 };
 
 // elementwise(ctx, a, {.b = view(bias), .op = {ElementwiseOp::add, ElementwiseOp::gelu_tanh}}): b and c are set among the

@@ -39,6 +39,8 @@ struct HistogramArgs {
   double upper = 256.0;
   bool closed = false;
   std::optional<DType> counts_dtype{};
+
+  friend bool operator==(const HistogramArgs&, const HistogramArgs&) = default;
 };
 
 // Tensor counts = histogram(context, in, {.bins = 100, .lower = -1.0, .upper = 1.0}).value();

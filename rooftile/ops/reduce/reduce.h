@@ -50,6 +50,8 @@ struct ReduceArgs {
   Axes axes{};  // {-1}: the last; none: all elements
   bool keepdims = false;
   std::optional<DType> out_dtype = std::nullopt;  // of the result, where there is a choice
+
+  friend bool operator==(const ReduceArgs&, const ReduceArgs&) = default;
 };
 
 ROOFTILE_CALLS(reduce, ReduceArgs, in)

@@ -237,6 +237,15 @@ TEST_P(ReduceTest, ReducesSeveralAxes) {
   EXPECT_EQ(index.to_vector<std::int64_t>().value(), (std::vector<std::int64_t>{14, 14, 14, 14}));
 }
 
+// A list that is too long is another list than any that fits, for a Context that has just served that one, too.
+TEST_P(ReduceTest, AListOfTooManyAxesIsRefusedWhateverCameBefore) {
+  const Tensor x = Tensor::zeros(context(), {3, 4}, DType::f32).value();
+  Tensor out = Tensor::zeros(context(), {3}, DType::f32).value();
+  ASSERT_TRUE(reduce(context(), {.in = x, .out = out, .axes = {-1}}).ok());
+  const Axes many = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT_EQ(reduce(context(), {.in = x, .out = out, .axes = many}).code(), StatusCode::invalid_argument);
+}
+
 TEST_P(ReduceTest, MakesAnOutputOfTheShapeThatItNames) {
   std::vector<std::int32_t> x(24, 2);
   const Tensor in = Tensor::from(context(), view(x, {2, 3, 4})).value();

@@ -41,6 +41,8 @@ struct ScanArgs {
   ScanOp op = ScanOp::sum;
   bool exclusive = false;
   std::optional<double> initial = std::nullopt;
+
+  friend bool operator==(const ScanArgs&, const ScanArgs&) = default;
 };
 
 ROOFTILE_CALLS(scan, ScanArgs, in)

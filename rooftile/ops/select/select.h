@@ -47,6 +47,8 @@ struct SelectArgs {
   SelectOp op = SelectOp::greater_than;
   double threshold = 0.0;
   bool stable = true;
+
+  friend bool operator==(const SelectArgs&, const SelectArgs&) = default;
 };
 
 // auto [out, count] = select(context, in, {.op = SelectOp::unique}).value();

@@ -33,6 +33,8 @@ struct TopkArgs {
   bool largest = true;
   bool sorted = true;
   bool stable = true;
+
+  friend bool operator==(const TopkArgs&, const TopkArgs&) = default;
 };
 
 // auto [values, indices] = topk(context, in, {.k = 50}).value();

@@ -28,6 +28,8 @@ struct TransposeArgs {
   ConstTensorView in{};
   TensorView out{};
   bool packed = false;  // the last dimension moves as one
+
+  friend bool operator==(const TransposeArgs&, const TransposeArgs&) = default;
 };
 
 ROOFTILE_CALLS(transpose, TransposeArgs, in)
