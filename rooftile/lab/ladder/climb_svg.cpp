@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rooftile/lab/base/format_bytes.h"
@@ -136,7 +136,7 @@ class Drawing {
  private:
   template <class... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    text_ += fmt::format(format, std::forward<Values>(values)...);
   }
   std::string text_;
 };
