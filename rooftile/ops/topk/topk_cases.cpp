@@ -139,12 +139,13 @@ void add_large(std::vector<Case>& cases) {
                              .largest = false,
                              .fill = Fill::falling,
                              .tier = CaseTier::huge}));
-  for (const std::int64_t k : {50, 5000})
+  for (const std::int64_t k : {50, 5000}) {
     cases.push_back(make_case({.n = topk_plan::kMostColumns,
                                .k = k,
                                .dtype = DType::u8,
                                .fill = Fill::one_maximum,
                                .tier = CaseTier::huge}));
+  }
 }
 
 std::vector<Case> topk_cases() {
