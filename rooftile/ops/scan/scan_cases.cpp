@@ -96,6 +96,21 @@ void add_rows(std::vector<Case>& cases, DType dtype, std::string_view op, bool e
 
 void add_large(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 32, .n = scan_plan::kTreeElements}));
+  // A cluster of 16 tiles, and rows of fewer; off the vectors' boundary.
+  const auto tiles_of = [](std::int64_t tiles, DType dtype) {
+    return elements_in(tiles * scan_plan::kTileBytes, dtype);
+  };
+  cases.push_back(make_case({.n = tiles_of(scan_plan::kClusterTiles, DType::f32)}));
+  cases.push_back(
+      make_case({.m = 3, .n = tiles_of(scan_plan::kClusterTiles - 1, DType::f16) + 9, .dtype = DType::f16}));
+  cases.push_back(
+      make_case({.m = 3, .n = tiles_of(2, DType::f16) - 1, .dtype = DType::f16}));  // a tile of nothing
+  cases.push_back(make_case({.n = tiles_of(5, DType::i32) + 1, .dtype = DType::i32, .in_place = true}));
+  cases.push_back(make_case({.m = 2, .n = tiles_of(7, DType::i64), .dtype = DType::i64, .exclusive = true}));
+  cases.push_back(make_case({.n = tiles_of(scan_plan::kClusterTiles, DType::i32) - 3,
+                             .dtype = DType::i32,
+                             .op = "max",
+                             .offset = 1}));
   // A tree of two levels and a walk along two groups of totals, on the simulated SM, too; three of each are in scan_test.cpp.
   cases.push_back(make_case({.n = 1 << 18}));
   cases.push_back(make_case({.n = elements_in(131 * scan_plan::ring_of(4).tile_bytes(), DType::f32) + 1}));

@@ -27,6 +27,9 @@ inline constexpr std::int64_t kTileBytes = std::int64_t{kTileWarps} * 32 * kVect
 // flat_lookback: a tile reads the totals of all in front of it in its row. scan_with() takes it for a call of so many tiles.
 inline constexpr std::int64_t kFlatTiles = 1024;
 
+// cluster_rows: the blocks of a cluster, a tile each.
+inline constexpr int kClusterTiles = 16;
+
 // look_ahead. Bytes: half a tile, or a thread's 64 elements spill. On an H200, f32 2^28, cold, warps x vectors, stages and
 // tiles ahead: 14 x 4, 8, 4 529 us; 12 x 4, 9, 5 540; 16 x 4, 7, 3 544; a second warp that looks back 547.
 constexpr LookAheadRing ring_of(std::size_t element) {

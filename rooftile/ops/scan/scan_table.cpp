@@ -9,7 +9,6 @@ namespace rooftile {
 namespace {
 
 using scan_plan::Cut;
-using scan_plan::Rows;
 
 std::string_view supports_lesson(const ScanArgs& args) {
   const DType dtype = args.in.dtype;
@@ -33,6 +32,12 @@ std::string_view supports_recursion(const ScanArgs& args, const DeviceProperties
 std::string_view supports_chain(const ScanArgs& args, const DeviceProperties&) {
   return scan_plan::accumulator_bytes(args.in.dtype) <= 4 ? ""
                                                           : "publishes sums of 4 bytes: see tree_lookback";
+}
+
+std::string_view supports_cluster(const ScanArgs& args, const DeviceProperties&) {
+  return scan_plan::cut_tiles(args).tiles <= scan_plan::kClusterTiles
+             ? ""
+             : "a cluster per row: serves rows up to 256 KiB, counted from a 16-byte boundary";
 }
 
 std::string_view supports_short_rows(const ScanArgs& args, const DeviceProperties&) {
@@ -69,6 +74,10 @@ RungPlan plan_flat(const ScanArgs& args, const DeviceProperties&) {
 }
 RungPlan plan_tree(const ScanArgs& args, const DeviceProperties&) {
   return plan_tiles(args, scan_plan::cut_tiles(args));
+}
+
+RungPlan plan_cluster(const ScanArgs& args, const DeviceProperties&) {
+  return {.config = PlanConfig::of(scan_plan::cut_tiles(args))};
 }
 
 RungPlan plan_ring(const ScanArgs& args, const DeviceProperties&) {
@@ -154,6 +163,14 @@ std::vector<Rung<ScanArgs>> scan_rung_table() {
            "Every tile reads the totals of all tiles in front of it in its row, at once and by all its warps.",
        .change = "one round trip to memory in place of one for each level: for a few hundred tiles",
        .plan = plan_flat,
+       .expects = tiles()},
+      {.rung = scan_rungs::cluster_rows,
+       .idea =
+           "A cluster per row: every block writes its total into the shared memory of the blocks behind it.",
+       .change = "no round trip to memory, no ticket, no memory to clear: for rows of up to 16 tiles",
+       .source = "PTX ISA, distributed shared memory",
+       .supports = supports_cluster,
+       .plan = plan_cluster,
        .expects = tiles()},
       {.rung = scan_rungs::look_ahead,
        .idea =
