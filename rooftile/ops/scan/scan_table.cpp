@@ -201,6 +201,9 @@ std::string_view scan_choose(const ScanArgs& args, const DeviceProperties& devic
     if (row_bytes <= scan_plan::kTileBytes / 4 || cut.rows.count >= many) return "warp_per_row";
   }
   const std::int64_t tiles = cut.rows.count * cut.tiles;
+  if (cut.tiles > 1 && cut.tiles <= scan_plan::kClusterTiles &&
+      unavailable_reason(*scan_operator().find_rung("cluster_rows"), device).empty())
+    return "cluster_rows";
   if (cut.tiles > 1 && tiles <= kChainTilesChosen && !is_float(args.in.dtype) &&
       scan_plan::accumulator_bytes(args.in.dtype) <= 4)
     return "decoupled_lookback";
