@@ -39,7 +39,8 @@ double largest_bound(DType dtype) {
 template <class Real>
 bool are_apart(const HistogramArgs& args) {
   const auto bins = RealBins<Real>::of(args);
-  return bins.lower < bins.upper && std::isfinite(bins.upper - bins.lower) && std::isfinite(bins.scale) &&
+  const auto upper = static_cast<Real>(args.upper);
+  return bins.lower < upper && std::isfinite(upper - bins.lower) && std::isfinite(bins.scale) &&
          bins.scale > 0;
 }
 

@@ -28,10 +28,14 @@ inline std::int64_t shared_bytes(const DeviceProperties& device) {
 inline constexpr int kRangeBlock = 512;
 inline constexpr int kRangeBlocks = 2;
 
-// lane_columns: one block per multiprocessor, for 64 registers to a thread; of 32 it spills.
+// lane_columns: a block per multiprocessor, two where their counters fit.
 inline constexpr int kColumnBlock = 1024;
-// In flight, of a thread: of bytes fewer, which are sixteen additions each.
-constexpr int column_vectors(std::size_t element) { return element == 1 ? 2 : 4; }
+inline constexpr int kColumnBlocks = 2;
+// In flight, of a thread: as many as its 32 registers hold; a vector of bytes is sixteen elements.
+constexpr int column_vectors(std::size_t element) { return element == 1 ? 1 : 3; }
+// byte_values: the same block, a counter for every value and lane.
+inline constexpr int kByteValues = 256;
+inline constexpr int kByteVectors = 4;
 inline constexpr std::int64_t kColumnBytes = std::int64_t{128} * 1024;
 
 struct Cut {
@@ -44,10 +48,12 @@ struct Cut {
 inline bool is_weighted(const HistogramArgs& args) { return !is_absent(args.weights); }
 inline std::int64_t count_bytes(const HistogramArgs& args) { return is_weighted(args) ? 8 : 4; }
 
-inline int parts_of(const HistogramArgs& args, const DeviceProperties& device, int block, int vectors,
+// Blocks that have so many vectors at a time, of which a multiprocessor has `blocks`. More of them than there are vectors for would
+// have more counters to add up than elements to count.
+inline int parts_of(const HistogramArgs& args, const DeviceProperties& device, int vectors,
                     std::int64_t blocks) {
   const std::int64_t bytes = args.in.numel() * static_cast<std::int64_t>(size_of(args.in.dtype));
-  const std::int64_t tiles = ceil_div(bytes, std::int64_t{block} * vectors * kVectorBytes);
+  const std::int64_t tiles = ceil_div(bytes, std::int64_t{vectors} * kVectorBytes);
   return static_cast<int>(clamped(tiles, 1, larger(1, device.multiprocessors * blocks)));
 }
 
@@ -56,7 +62,7 @@ inline Cut cut_private(const HistogramArgs& args, const DeviceProperties& device
   const std::int64_t bytes = args.bins * count_bytes(args) * copies;
   const std::int64_t blocks = clamped(shared_bytes(device) / larger(bytes, 1), 1, kBlocks);
   const int bins = static_cast<int>(args.bins);
-  return {.parts = parts_of(args, device, kBlock, 1, blocks), .range_bins = bins, .copies = copies};
+  return {.parts = parts_of(args, device, kBlock, blocks), .range_bins = bins, .copies = copies};
 }
 
 // Ranges of bins that fit half of a multiprocessor's memory, each counted by blocks of its own.
@@ -66,7 +72,7 @@ inline Cut cut_ranges(const HistogramArgs& args, const DeviceProperties& device)
   Cut cut = cut_private(args, device, 1);
   cut.ranges = static_cast<int>(ranges);
   cut.range_bins = static_cast<int>(ceil_div(args.bins, ranges));
-  cut.parts = parts_of(args, device, kRangeBlock, 1, kRangeBlocks);
+  cut.parts = parts_of(args, device, kRangeBlock, kRangeBlocks);
   return cut;
 }
 
@@ -76,9 +82,16 @@ inline int column_copies(const HistogramArgs& args, const DeviceProperties& devi
   return static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(smaller(copies, 32))));
 }
 inline Cut cut_columns(const HistogramArgs& args, const DeviceProperties& device) {
-  return {.parts = parts_of(args, device, kColumnBlock, column_vectors(size_of(args.in.dtype)), 1),
+  const int copies = column_copies(args, device);
+  const std::int64_t bytes = (args.bins + 1) * 4 * copies;
+  const std::int64_t blocks = clamped(shared_bytes(device) / larger(bytes, 1), 1, kColumnBlocks);
+  return {.parts = parts_of(args, device, kColumnBlock * column_vectors(size_of(args.in.dtype)), blocks),
           .range_bins = static_cast<int>(args.bins),
-          .copies = column_copies(args, device)};
+          .copies = copies};
+}
+inline Cut cut_bytes(const HistogramArgs& args, const DeviceProperties& device) {
+  return {.parts = parts_of(args, device, kColumnBlock * kByteVectors, 1),
+          .range_bins = static_cast<int>(args.bins)};
 }
 
 // The CPU's parts have counts of their own: of several times as many elements as bins.

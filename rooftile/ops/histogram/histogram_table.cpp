@@ -44,6 +44,11 @@ std::string_view supports_columns(const HistogramArgs& args, const DevicePropert
                                                          : "copies of the counts: serves up to 32768 bins";
 }
 
+std::string_view supports_bytes(const HistogramArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_counts(args, device); !reason.empty()) return reason;
+  return size_of(args.in.dtype) == 1 ? "" : "counts the values of bytes: serves u8 and i8";
+}
+
 // The sums of all blocks, and a ticket for each range of bins.
 RungPlan plan_for(const HistogramArgs& args, const Cut& cut) {
   return {.workspace = {.zeroed_bytes = static_cast<std::size_t>(args.bins) * sizeof(std::uint64_t) +
@@ -62,6 +67,9 @@ RungPlan plan_per_warp(const HistogramArgs& args, const DeviceProperties& device
 }
 RungPlan plan_columns(const HistogramArgs& args, const DeviceProperties& device) {
   return plan_for(args, histogram_plan::cut_columns(args, device));
+}
+RungPlan plan_bytes(const HistogramArgs& args, const DeviceProperties& device) {
+  return plan_for(args, histogram_plan::cut_bytes(args, device));
 }
 RungPlan plan_ranges(const HistogramArgs& args, const DeviceProperties& device) {
   return plan_for(args, histogram_plan::cut_ranges(args, device));
@@ -116,6 +124,13 @@ std::vector<Rung<HistogramArgs>> histogram_rung_table() {
        .supports = supports_columns,
        .plan = plan_columns,
        .expects = {{"bytes_moved_over_needed", 1, 1.2}, {"atomic_lanes_per_address", 1, 1.1}}},
+      {.rung = histogram_rungs::byte_values,
+       .idea =
+           "Bytes are counted by value, each lane in a column of its own; bins are made of the values at the end.",
+       .change = "no bin to compute: three instructions to an element",
+       .supports = supports_bytes,
+       .plan = plan_bytes,
+       .expects = {{"bytes_moved_over_needed", 1, 1.2}, {"atomic_lanes_per_address", 1, 1.1}}},
       {.rung = histogram_rungs::multi_pass,
        .idea =
            "Ranges of bins, each counted by blocks that read all elements and pass over those of other ranges.",
@@ -136,6 +151,7 @@ std::vector<Rung<HistogramArgs>> histogram_rung_table() {
 std::string_view histogram_choose(const HistogramArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (histogram_plan::is_weighted(args)) return "weighted_atomics";
+  if (size_of(args.in.dtype) == 1) return "byte_values";
   if (histogram_plan::column_copies(args, device) > 0) return "lane_columns";
   return "multi_pass";
 }

@@ -71,6 +71,12 @@ TEST_P(HistogramTest, TheEndsOfIntegers) {
             (Counts{1}));
   EXPECT_EQ(counts<std::int8_t>({-128, -1, 0}, {.bins = 1, .lower = -10, .upper = 0, .closed = true}),
             (Counts{2}));
+  EXPECT_EQ(counts<std::uint32_t>({0, 1, ~std::uint32_t{0}},
+                                  {.bins = 1, .lower = 1, .upper = 0x1p32, .closed = true}),
+            (Counts{2}));
+  EXPECT_EQ(counts<std::int32_t>({std::numeric_limits<std::int32_t>::min(), 7},
+                                 {.bins = 2, .lower = -0x1p31, .upper = 0x1p31}),
+            (Counts{1, 1}));
   // An edge lies between two numbers: bins of 1.5.
   EXPECT_EQ(counts<std::uint8_t>({0, 1, 2, 3}, {.bins = 2, .lower = 0, .upper = 3}), (Counts{2, 1}));
   EXPECT_EQ(counts<std::int32_t>({7, 8, 9}, {.bins = 2, .lower = 7, .upper = 9, .closed = true}),

@@ -28,43 +28,87 @@ struct BinOf {
 
   static BinOf of(const HistogramArgs& args) { return {RealBins<Real>::of(args)}; }
   __device__ __forceinline__ int operator()(T x) const { return bins.bin(static_cast<Real>(x)); }
+  // Calls body with what gives bins, after whatever can be decided once for many elements.
+  template <class Body>
+  __device__ __forceinline__ void decide(Body body) const {
+    body(*this);
+  }
 };
 template <std::unsigned_integral T>
 struct BinOf<T> {
+  static constexpr bool kMayBeNarrow = sizeof(T) <= sizeof(std::uint32_t);
   WholeBins bins;
+  NarrowBins narrow;
+  bool is_narrow;
   T sign;
 
   static BinOf of(const HistogramArgs& args) {
-    return {whole_bins(args), static_cast<T>(sign_of(args.in.dtype))};
+    const WholeBins bins = whole_bins(args);
+    const bool is_narrow = kMayBeNarrow && holds_bounds(args.in.dtype, args.lower, args.upper);
+    return {bins, is_narrow ? NarrowBins::of(args, bins) : NarrowBins{}, is_narrow,
+            static_cast<T>(sign_of(args.in.dtype))};
   }
   __device__ __forceinline__ int operator()(T x) const { return bins.bin(static_cast<T>(x ^ sign)); }
+  template <class Body>
+  __device__ __forceinline__ void decide(Body body) const {
+    if (kMayBeNarrow && is_narrow) {
+      body([this](T x) { return narrow.bin(static_cast<std::uint32_t>(static_cast<T>(x ^ sign))); });
+    } else {
+      body(*this);
+    }
+  }
 };
 
-// Elements of a call, and a part of them: vectors part, part + parts, ... times the block's threads.
+// Of block `part` of `parts`, this thread's: give_vec(vec) for whole vectors, kVectors of them loaded before the first is given,
+// and give_element(element) for what is there of those that hang over. Blocks take kThreads * kVectors in turn.
+template <int kThreads, int kVectors, class T, class GiveVec, class GiveElement>
+__device__ __forceinline__ void for_part(const CoveringVectors<T>& all, unsigned part, unsigned parts,
+                                         GiveVec give_vec, GiveElement give_element) {
+  constexpr std::int64_t kTile = std::int64_t{kThreads} * kVectors;
+  for (std::int64_t tile = part * kTile; tile < all.vectors; tile += parts * kTile) {
+    const std::int64_t own = tile + threadIdx.x;
+    if (all.is_whole(tile) && all.is_whole(tile + kTile - 1)) {
+      Vec<T, kVecElements<T>> vecs[kVectors];
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) vecs[v] = load_vec(all.g_first + all.index(own + v * kThreads));
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) give_vec(vecs[v]);
+      continue;
+    }
+#pragma unroll 1
+    for (int v = 0; v < kVectors; ++v) {
+      const std::int64_t i = all.index(own + v * kThreads);
+      if (all.is_whole(own + v * kThreads)) {
+        give_vec(load_vec(all.g_first + i));
+        continue;
+      }
+#pragma unroll 1
+      for (int j = 0; j < kVecElements<T>; ++j) {
+        if (i + j >= 0 && i + j < all.n) give_element(all.g_first[i + j]);
+      }
+    }
+  }
+}
+
+// Elements of a call.
 template <class T>
 struct Elements {
   const T* g_in;
   std::int64_t n;
   BinOf<T> bin_of;
 
-  // Calls body(bin) for this thread's elements that have a bin.
-  template <int kThreads, class Body>
+  // Calls body(bin) for this thread's elements of a part, whose bin may be kNoBin. kVectors are in flight.
+  template <int kThreads, int kVectors, class Body>
   __device__ __forceinline__ void for_bins(unsigned part, unsigned parts, Body body) const {
-    const auto all = CoveringVectors<T>::of(g_in, n);
-    for (std::int64_t v = std::int64_t{part} * kThreads + threadIdx.x; v < all.vectors;
-         v += std::int64_t{parts} * kThreads) {
-      give(all, v, all.load(v), body);
-    }
-  }
-  template <class Body>
-  __device__ __forceinline__ void give(const CoveringVectors<T>& all, std::int64_t v,
-                                       const Vec<T, kVecElements<T>>& vec, Body body) const {
-    const unsigned mask = all.mask(v);
+    for_part<kThreads, kVectors>(
+        CoveringVectors<T>::of(g_in, n), part, parts,
+        [&](const Vec<T, kVecElements<T>>& vec) {
+          bin_of.decide([&](auto bin_of_one) {
 #pragma unroll
-    for (int j = 0; j < kVecElements<T>; ++j) {
-      const int bin = bin_of(vec[j]);
-      if ((mask >> j & 1u) != 0 && bin != kNoBin) body(bin);
-    }
+            for (int j = 0; j < kVecElements<T>; ++j) body(bin_of_one(vec[j]));
+          });
+        },
+        [&](T x) { body(bin_of(x)); });
   }
 };
 

@@ -22,7 +22,9 @@ __global__ void __launch_bounds__(kThreads)
   for (int b = static_cast<int>(threadIdx.x); b < bins * kWarps; b += kThreads) s_counts[b] = 0;
   __syncthreads();  // zeros
   std::uint32_t* s_own = s_counts + warp_index() * bins;
-  elements.template for_bins<kThreads>(blockIdx.x, gridDim.x, [&](int bin) { atomicAdd(&s_own[bin], 1u); });
+  elements.template for_bins<kThreads, 1>(blockIdx.x, gridDim.x, [&](int bin) {
+    if (bin != kNoBin) atomicAdd(&s_own[bin], 1u);
+  });
   __syncthreads();  // the part is counted
   for (int b = static_cast<int>(threadIdx.x); b < bins; b += kThreads) {
     std::uint32_t sum = 0;

@@ -4,7 +4,7 @@
 //            bins there is a copy, and with it a bank, for every lane.
 // Change     no two lanes of a warp meet at a counter or at a bank, whatever the elements; several vectors in flight.
 // Limits     up to 32768 bins; of more than 1024 lanes share copies. No weights.
-// Bottleneck DRAM; of bytes the additions, of which a multiprocessor does 16 in a cycle.
+// Bottleneck DRAM; with few bytes to an element the instructions of its bin.
 // Source     Gómez-Luna et al. (2013).
 #include <bit>
 
@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kThreads = histogram_plan::kColumnBlock;
 
-// copies = 1 << log2_copies.
+// copies = 1 << log2_copies. Behind the bins there is a counter of what is in none, so that no element is a branch.
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, histogram_plan::kColumnBlocks)
     lane_columns_kernel(Elements<T> elements, Totals<std::uint32_t> totals, int log2_copies) {
   constexpr int kVectors = histogram_plan::column_vectors(sizeof(T));
   ROOFTILE_DYN_SHARED(uint4, s_memory);
@@ -25,26 +25,15 @@ __global__ void __launch_bounds__(kThreads)
   const int bins = totals.bins;
   const int copies = 1 << log2_copies;
   const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < bins * copies; i += kThreads) s_counts[i] = 0;
+  for (int i = thread; i < (bins + 1) * copies; i += kThreads) s_counts[i] = 0;
   __syncthreads();  // zeros
 
   std::uint32_t* s_own = s_counts + (lane_index() & (copies - 1));
-  const auto add = [&](int bin) { atomicAdd(&s_own[bin << log2_copies], 1u); };
-  const auto all = CoveringVectors<T>::of(elements.g_in, elements.n);
-  constexpr std::int64_t kTile = std::int64_t{kThreads} * kVectors;
-  for (std::int64_t first = blockIdx.x * kTile; first < all.vectors; first += gridDim.x * kTile) {
-    Vec<T, kVecElements<T>> vecs[kVectors];
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      const std::int64_t at = first + v * kThreads + thread;
-      if (at < all.vectors) vecs[v] = all.load(at);
-    }
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      const std::int64_t at = first + v * kThreads + thread;
-      if (at < all.vectors) elements.give(all, at, vecs[v], add);
-    }
-  }
+  const auto beyond = static_cast<unsigned>(bins);
+  elements.template for_bins<kThreads, kVectors>(blockIdx.x, gridDim.x, [&](int bin) {
+    const unsigned b = static_cast<unsigned>(bin) < beyond ? static_cast<unsigned>(bin) : beyond;
+    atomicAdd(&s_own[b << log2_copies], 1u);
+  });
   __syncthreads();  // the part is counted
   for (int b = thread; b < bins; b += kThreads) {
     std::uint32_t sum = 0;
@@ -63,7 +52,7 @@ Status ROOFTILE_RUNG(const Call<HistogramArgs>& call) {
     return launch(lane_columns_kernel<T>,
                   {.grid = dim3(static_cast<unsigned>(cut.parts)),
                    .block = dim3(kThreads),
-                   .shared_bytes = static_cast<std::size_t>(cut.range_bins) *
+                   .shared_bytes = static_cast<std::size_t>(cut.range_bins + 1) *
                                    static_cast<std::size_t>(cut.copies) * sizeof(std::uint32_t),
                    .stream = call.stream},
                   elements_of<T>(call.args), Totals<std::uint32_t>::of(call),

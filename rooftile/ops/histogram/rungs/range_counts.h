@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads)
     for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < elements.n; i += step)
       add(elements.bin_of(elements.g_in[i]), weights.at(i));
   } else {
-    elements.template for_bins<kThreads>(blockIdx.x, gridDim.x, [&](int bin) { add(bin, 1); });
+    elements.template for_bins<kThreads, 1>(blockIdx.x, gridDim.x, [&](int bin) { add(bin, 1); });
   }
   __syncthreads();  // the part is counted
   for (int b = static_cast<int>(threadIdx.x); b < last - first; b += kThreads)
