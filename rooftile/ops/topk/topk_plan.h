@@ -136,4 +136,55 @@ inline ClusterCut cluster_cut(const TopkArgs& args) {
   return {.blocks = blocks, .chunks = static_cast<int>(chunks)};
 }
 
+// shared_parts: the part of a row that a block has, in vectors of its threads. Rows that a small block holds have one of those.
+inline constexpr int kPartVectors = 8;
+inline constexpr int kSmallThreads = 128;
+inline constexpr int kSmallVectors = 4;
+inline constexpr int kPartThreads = 1536;  // on a multiprocessor
+inline constexpr std::int64_t kMostParts = 128;
+inline constexpr std::int64_t kMostOfParts = 256;  // k
+// Of ranks that a threshold is looked for among, not below it.
+constexpr std::int64_t most_of(std::int64_t k) { return k + k / 2 + 8; }
+// Threads that count for one of so many.
+constexpr std::int64_t lanes_for(std::int64_t ranks, std::int64_t threads) {
+  return clamped(power_of_two(threads / ranks + 1) / 2, 1, 32);
+}
+struct PartCut {
+  bool is_small = false;
+  int parts = 1;
+  int groups = 1;  // of a block's threads, each with one maximum
+  int room = 1;    // for elements of a part that are not below its threshold
+  int kept = 1;    // of these, at most
+  int most = 1;    // not below a threshold, of those that it is looked for among
+  int lanes = 1;   // that count for one of them
+  int ranks = 1;   // in a block's shared memory
+};
+// parts = 0: the row is too long, k too large. A row may begin anywhere to a 16-byte boundary.
+inline PartCut part_cut(const TopkArgs& args) {
+  const std::int64_t bytes =
+      rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype)) + kVectorBytes;
+  constexpr std::int64_t kSmallBytes = std::int64_t{kSmallThreads} * kSmallVectors * kVectorBytes;
+  constexpr std::int64_t kPartOfRow = std::int64_t{kThreads} * kPartVectors * kVectorBytes;
+  const std::int64_t parts = ceil_div(bytes, kPartOfRow);
+  if (parts > kMostParts || args.k > kMostOfParts) return {.parts = 0};
+  const bool is_small = bytes <= kSmallBytes;
+  const std::int64_t threads = is_small ? kSmallThreads : kThreads;
+  // Four times as many groups as k: of a random row an eighth more than k elements are kept, and few maxima are to be counted.
+  const std::int64_t groups = clamped(4 * power_of_two(args.k), 32, threads);
+  // What all parts keep must fit where one of them lay.
+  const std::int64_t kept = larger(2 * args.k, 64);
+  if (parts * kept * static_cast<std::int64_t>(rank_bytes(args)) > kPartOfRow) return {.parts = 0};
+  // Room for those of sorted rows, where some elements side by side have one thread.
+  const std::int64_t room = larger(groups, 8 * power_of_two(args.k));
+  const std::int64_t most = most_of(args.k);
+  return {.is_small = is_small,
+          .parts = static_cast<int>(parts),
+          .groups = static_cast<int>(groups),
+          .room = static_cast<int>(room),
+          .kept = static_cast<int>(kept),
+          .most = static_cast<int>(most),
+          .lanes = static_cast<int>(lanes_for(most, threads)),
+          .ranks = static_cast<int>(room + most)};
+}
+
 }  // namespace rooftile::topk_plan

@@ -41,6 +41,9 @@ struct Ranks<std::uint64_t> {
   }
   // The next lower one. Of no lowest rank.
   __device__ __forceinline__ static std::uint64_t below(std::uint64_t rank) { return rank - 1; }
+  // Ranks as numbers in the same order.
+  using Number = std::uint64_t;
+  __device__ __forceinline__ static std::uint64_t from_number(Number number) { return number; }
   // `count` bits from bit `shift` on.
   __device__ __forceinline__ static std::uint32_t bits(std::uint64_t rank, int shift, int count) {
     return static_cast<std::uint32_t>(rank >> shift) & ((1u << count) - 1u);
@@ -69,6 +72,10 @@ struct Ranks<WideRank> {
   // An element's turned index is not 0.
   __device__ __forceinline__ static WideRank below(const WideRank& rank) {
     return {rank.key, rank.turned_index - 1};
+  }
+  __extension__ using Number = unsigned __int128;
+  __device__ __forceinline__ static WideRank from_number(Number number) {
+    return {static_cast<std::uint64_t>(number >> 32), static_cast<std::uint32_t>(number)};
   }
   // The key lies from bit 32 on.
   __device__ __forceinline__ static std::uint32_t bits(const WideRank& rank, int shift, int count) {
@@ -107,7 +114,8 @@ struct KeyOrder {
   Bits infinity;  // of floats: larger magnitudes are NaNs
   Bits turn;      // all bits where the smallest are asked
 
-  __device__ __forceinline__ Key key(Bits bits) const {
+  // The element's place, in as many bits as it has.
+  __device__ __forceinline__ Bits place(Bits bits) const {
     if constexpr (kFloat) {
       const Bits magnitude = static_cast<Bits>(bits & static_cast<Bits>(~kSign));
       const bool negative = bits != magnitude && magnitude != 0;
@@ -116,8 +124,12 @@ struct KeyOrder {
     } else {
       bits = static_cast<Bits>(bits ^ flip);
     }
-    return static_cast<Key>(static_cast<Key>(static_cast<Bits>(bits ^ turn)) << kShift);
+    return static_cast<Bits>(bits ^ turn);
   }
+  __device__ __forceinline__ static Key key_at(Bits place) {
+    return static_cast<Key>(static_cast<Key>(place) << kShift);
+  }
+  __device__ __forceinline__ Key key(Bits bits) const { return key_at(place(bits)); }
 
   [[nodiscard]] static KeyOrder of(DType dtype, bool largest) {
     return {static_cast<Bits>(is_signed(dtype) ? kSign : Bits{0}), infinity_of(dtype),

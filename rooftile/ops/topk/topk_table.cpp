@@ -36,6 +36,13 @@ std::string_view supports_sampling(const TopkArgs& args, const DeviceProperties&
   return row_bytes(args) >= topk_plan::kSampledBytes ? ""
                                                      : "a sample of a row: serves rows of 16 KiB and more";
 }
+std::string_view supports_parts(const TopkArgs& args, const DeviceProperties&) {
+  if (args.k > topk_plan::kMostOfParts) return "counts for each of the best: serves k up to 256";
+  return topk_plan::part_cut(args).parts > 0
+             ? ""
+             : "parts of a row in the shared memory of blocks, and what they keep in that of one: serves rows of some MiB, "
+               "the less the larger k is";
+}
 
 RungPlan plan_list(const TopkArgs& args, const DeviceProperties&) {
   return {.workspace = {.bytes = static_cast<std::size_t>(topk_plan::rows_of(args).length) *
@@ -78,6 +85,17 @@ RungPlan plan_sampling(const TopkArgs& args, const DeviceProperties& device) {
                                  blocks * sizeof(std::uint32_t),
                         .zeroed_bytes = 2 * rows * sizeof(std::uint32_t)},
           .config = PlanConfig::of(cut)};
+}
+RungPlan plan_parts(const TopkArgs& args, const DeviceProperties&) {
+  const topk_plan::PartCut cut = topk_plan::part_cut(args);
+  RungPlan plan{.config = PlanConfig::of(cut)};
+  if (cut.parts > 1) {
+    const auto rows = static_cast<std::size_t>(topk_plan::rows_of(args).count);
+    plan.workspace = {.bytes = rows * static_cast<std::size_t>(cut.parts) *
+                               static_cast<std::size_t>(cut.kept) * topk_plan::rank_bytes(args),
+                      .zeroed_bytes = rows * sizeof(std::uint32_t)};
+  }
+  return plan;
 }
 
 }  // namespace
@@ -131,16 +149,22 @@ std::vector<Rung<TopkArgs>> topk_rung_table() {
        .supports = supports_sampling,
        .plan = plan_sampling,
        .expects = {{"bytes_moved_over_needed", 2, 3.2}}},
+      {.rung = topk_rungs::shared_parts,
+       .idea =
+           "Parts of a row in shared memory; a threshold is one of 64 maxima, after counting. The last block of the "
+           "row takes what the parts have kept.",
+       .change = "one read, one launch, nothing is sorted, and no block waits for another one",
+       .source = "Knuth, TAOCP 3, 5.2",
+       .supports = supports_parts,
+       .plan = plan_parts,
+       .expects = {{"bytes_moved_over_needed", 1, 1.2}}},
   };
 }
 
 std::string_view topk_choose(const TopkArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (args.k > topk_plan::kMostBuffered) return "radix_select";
-  if (row_bytes(args) < topk_plan::kSampledBytes) return "bitonic_heap";
-  if (topk_plan::cluster_cut(args).blocks > 0 &&
-      unavailable_reason(*topk_operator().find_rung("cluster_rows"), device).empty())
-    return "cluster_rows";
+  if (topk_plan::part_cut(args).parts > 0) return "shared_parts";
   return "sampled_threshold";
 }
 

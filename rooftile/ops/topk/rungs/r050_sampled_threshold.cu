@@ -7,8 +7,9 @@
 // Limits     k up to 1024; rows of 16 KiB and more.
 // Bottleneck DRAM; of rows below some MiB the two launches and the last block.
 // Source     a threshold from a sample: Floyd and Rivest (1975), "Expected time bounds for selection"; queues: Johnson et al. (2017).
+#include "rooftile/device/block.h"
 #include "rooftile/device/last_block.h"
-#include "rooftile/ops/topk/rungs/topk_device.h"
+#include "rooftile/ops/topk/rungs/rank_counts.h"
 
 namespace rooftile::ROOFTILE_TARGET::topk_rungs {
 namespace {
@@ -36,6 +37,7 @@ __global__ void __launch_bounds__(kThreads)
   using Rank = typename Order::Rank;
   ROOFTILE_DYN_SHARED(uint4, s_memory);
   auto* s_ranks = reinterpret_cast<Rank*>(s_memory);
+  __shared__ RankCounts s_counts;
   const int block = static_cast<int>(blockIdx.x) % kSampleBlocks;
   const std::int64_t number = blockIdx.x / kSampleBlocks;
   const auto row = row_vectors(results.g_in, number, results.n);
@@ -64,10 +66,12 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();  // the block's maxima are there before it takes its ticket
   if (!is_last_block(&memory.g_tickets[2 * number], kSampleBlocks)) return;
   for (int i = thread; i < groups; i += kThreads) s_ranks[i] = g_maxima[i];
+  s_counts.clear();
   __syncthreads();  // all maxima are there
-  sort_falling(s_ranks, groups);
-  if (thread == 0)
-    memory.g_thresholds[number] = results.k <= groups ? s_ranks[results.k - 1] : Ranks<Rank>::lowest();
+  const int k = static_cast<int>(results.k);
+  const Rank threshold =
+      threshold_of<kThreads>(s_ranks, groups, k, static_cast<int>(topk_plan::most_of(k)), s_counts);
+  if (thread == 0) memory.g_thresholds[number] = threshold;
 }
 
 // `parts` blocks to a row, tiles to them in turn.
@@ -81,6 +85,8 @@ __global__ void __launch_bounds__(kThreads, topk_plan::kFilterBlocks)
   ROOFTILE_DYN_SHARED(uint4, s_memory);
   auto* s_ranks = reinterpret_cast<Rank*>(s_memory);
   __shared__ int s_count;
+  __shared__ int s_warps[kWarps];
+  __shared__ RankCounts s_counts;
   const unsigned part = blockIdx.x % parts;
   const std::int64_t number = blockIdx.x / parts;
   const auto row = row_vectors(results.g_in, number, results.n);
@@ -112,6 +118,31 @@ __global__ void __launch_bounds__(kThreads, topk_plan::kFilterBlocks)
   __syncthreads();  // the block has written before it takes its ticket
   if (!is_last_block(&memory.g_tickets[2 * number + 1], parts)) return;
 
+  // Of a row in random order there is room for all of them at once. Places of many are found sooner by sorting.
+  int total = 0;
+  for (unsigned first = 0; first < parts; first += kThreads) {
+    const unsigned p = first + threadIdx.x;
+    const int count = p < parts ? static_cast<int>(g_counts[p]) : 0;
+    total += block_all_reduce<kThreads>(count, 0, s_warps, [](int a, int b) { return a + b; });
+    __syncthreads();  // everybody has the sum
+  }
+  if (total <= kBufferRanks && k <= topk_plan::kMostOfParts) {
+    if (threadIdx.x == 0) s_count = 0;
+    s_counts.clear();
+    __syncthreads();  // nothing is counted
+    for (unsigned p = static_cast<unsigned>(warp_index()); p < parts; p += kWarps) {
+      const int count = static_cast<int>(g_counts[p]);
+      int at = 0;
+      if (lane_index() == 0) at = atomicAdd(&s_count, count);
+      at = warp_broadcast(at);
+      for (int i = lane_index(); i < count; i += kWarpSize) s_ranks[at + i] = g_best[p * k + i];
+    }
+    __syncthreads();  // all are there
+    const int most = static_cast<int>(topk_plan::most_of(k));
+    const int lanes = static_cast<int>(topk_plan::lanes_for(most, kThreads));
+    give_best<kThreads>(results, number, s_ranks, total, s_ranks + kBufferRanks, most, lanes, s_counts);
+    return;
+  }
   Best<Rank> best_of_all(s_ranks, s_count, results.k, below);
   for (std::int64_t first = 0; first < parts * k; first += kThreads) {
     const std::int64_t i = first + threadIdx.x;
@@ -150,12 +181,13 @@ Status ROOFTILE_RUNG(const Call<TopkArgs>& call) {
                          .shared_bytes = kBufferBytes<Rank>,
                          .stream = call.stream},
                         order, results, lanes, cut.stride, memory));
-    return launch(filter_kernel<Order>,
-                  {.grid = dim3(static_cast<unsigned>(rows * parts)),
-                   .block = dim3(kThreads),
-                   .shared_bytes = kBufferBytes<Rank>,
-                   .stream = call.stream},
-                  order, results, static_cast<unsigned>(parts), memory);
+    return launch(
+        filter_kernel<Order>,
+        {.grid = dim3(static_cast<unsigned>(rows * parts)),
+         .block = dim3(kThreads),
+         .shared_bytes = kBufferBytes<Rank> + static_cast<std::size_t>(topk_plan::most_of(k)) * sizeof(Rank),
+         .stream = call.stream},
+        order, results, static_cast<unsigned>(parts), memory);
   });
 }
 
