@@ -145,10 +145,8 @@ inline constexpr std::int64_t kMostParts = 128;
 inline constexpr std::int64_t kMostOfParts = 256;  // k
 // Of ranks that a threshold is looked for among, not below it.
 constexpr std::int64_t most_of(std::int64_t k) { return k + k / 2 + 8; }
-// Threads that count for one of so many.
-constexpr std::int64_t lanes_for(std::int64_t ranks, std::int64_t threads) {
-  return clamped(power_of_two(threads / ranks + 1) / 2, 1, 32);
-}
+// Room for what is not below the last of the thresholds.
+inline constexpr int kBestRanks = 512;
 struct PartCut {
   bool is_small = false;
   int parts = 1;
@@ -156,7 +154,6 @@ struct PartCut {
   int room = 1;    // for elements of a part that are not below its threshold
   int kept = 1;    // of these, at most
   int most = 1;    // not below a threshold, of those that it is looked for among
-  int lanes = 1;   // that count for one of them
   int ranks = 1;   // in a block's shared memory
 };
 // parts = 0: the row is too long, k too large. A row may begin anywhere to a 16-byte boundary.
@@ -183,8 +180,7 @@ inline PartCut part_cut(const TopkArgs& args) {
           .room = static_cast<int>(room),
           .kept = static_cast<int>(kept),
           .most = static_cast<int>(most),
-          .lanes = static_cast<int>(lanes_for(most, threads)),
-          .ranks = static_cast<int>(room + most)};
+          .ranks = static_cast<int>(room + kBestRanks)};
 }
 
 }  // namespace rooftile::topk_plan

@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(kThreads)
   s_counts.clear();
   __syncthreads();  // all maxima are there
   const int k = static_cast<int>(results.k);
-  const Rank threshold =
-      threshold_of<kThreads>(s_ranks, groups, k, static_cast<int>(topk_plan::most_of(k)), s_counts);
+  const int most = static_cast<int>(topk_plan::most_of(k));
+  const Rank threshold = threshold_of<kThreads>(s_ranks, groups, k, most, most, s_counts);
   if (thread == 0) memory.g_thresholds[number] = threshold;
 }
 
@@ -138,9 +138,7 @@ __global__ void __launch_bounds__(kThreads, topk_plan::kFilterBlocks)
       for (int i = lane_index(); i < count; i += kWarpSize) s_ranks[at + i] = g_best[p * k + i];
     }
     __syncthreads();  // all are there
-    const int most = static_cast<int>(topk_plan::most_of(k));
-    const int lanes = static_cast<int>(topk_plan::lanes_for(most, kThreads));
-    give_best<kThreads>(results, number, s_ranks, total, s_ranks + kBufferRanks, most, lanes, s_counts);
+    give_best<kThreads>(results, number, s_ranks, total, s_ranks + kBufferRanks, s_counts);
     return;
   }
   Best<Rank> best_of_all(s_ranks, s_count, results.k, below);
@@ -181,13 +179,12 @@ Status ROOFTILE_RUNG(const Call<TopkArgs>& call) {
                          .shared_bytes = kBufferBytes<Rank>,
                          .stream = call.stream},
                         order, results, lanes, cut.stride, memory));
-    return launch(
-        filter_kernel<Order>,
-        {.grid = dim3(static_cast<unsigned>(rows * parts)),
-         .block = dim3(kThreads),
-         .shared_bytes = kBufferBytes<Rank> + static_cast<std::size_t>(topk_plan::most_of(k)) * sizeof(Rank),
-         .stream = call.stream},
-        order, results, static_cast<unsigned>(parts), memory);
+    return launch(filter_kernel<Order>,
+                  {.grid = dim3(static_cast<unsigned>(rows * parts)),
+                   .block = dim3(kThreads),
+                   .shared_bytes = kBufferBytes<Rank> + topk_plan::kBestRanks * sizeof(Rank),
+                   .stream = call.stream},
+                  order, results, static_cast<unsigned>(parts), memory);
   });
 }
 

@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kBlock, topk_plan::kPartThreads / kBlock)
   if (thread == 0) s_count = 0;
   s_counts.clear();
   __syncthreads();  // the maxima are there, nothing is counted
-  Rank threshold = threshold_of<kBlock>(s_ranks, cut.groups, k, cut.most, s_counts);
+  Rank threshold = threshold_of<kBlock>(s_ranks, cut.groups, k, cut.most, cut.most, s_counts);
   int count = 0;
   for (;;) {
     __syncthreads();  // the ranks have been read
@@ -186,13 +186,13 @@ __global__ void __launch_bounds__(kBlock, topk_plan::kPartThreads / kBlock)
     count = s_count;
     if (count <= cut.room) break;
     // Too many. Of those that found room, k are above most of the others.
-    threshold = threshold_of<kBlock>(s_ranks, cut.room, k, cut.most, s_counts);
+    threshold = threshold_of<kBlock>(s_ranks, cut.room, k, cut.most, cut.most, s_counts);
     if (thread == 0) s_count = 0;
   }
 
   Rank* s_best = s_ranks + cut.room;
   if (parts > 1) {
-    threshold = threshold_of<kBlock>(s_ranks, count, k, cut.kept, s_counts);
+    threshold = threshold_of<kBlock>(s_ranks, count, k, cut.kept, cut.kept, s_counts);
     Rank* g_kept = memory.g_kept + (number * parts + part) * cut.kept;
     for (int i = thread; i < count; i += kBlock) {
       const Rank x = s_ranks[i];
@@ -203,14 +203,19 @@ __global__ void __launch_bounds__(kBlock, topk_plan::kPartThreads / kBlock)
     __syncthreads();  // the block has written before it takes its ticket
     if (!is_last_block(&memory.g_tickets[number], parts)) return;
     const Rank* g_all = memory.g_kept + number * parts * cut.kept;
-    count = cut.parts * cut.kept;
-#pragma unroll 2
-    for (int i = thread; i < count; i += kBlock) s_all[i] = g_all[i];
+    if (thread == 0) s_count = 0;
     s_counts.clear();
-    __syncthreads();  // all are there, nothing is counted
+    __syncthreads();  // nothing is counted
+#pragma unroll 4
+    for (int i = thread; i < cut.parts * cut.kept; i += kBlock) {
+      const Rank x = g_all[i];
+      if (is_above(x, Ranks<Rank>::lowest())) s_all[atomicAdd(&s_count, 1)] = x;
+    }
+    __syncthreads();  // all are there
+    count = s_count;
     s_ranks = s_all;
   }
-  give_best<kBlock>(results, number, s_ranks, count, s_best, cut.most, cut.lanes, s_counts);
+  give_best<kBlock>(results, number, s_ranks, count, s_best, s_counts);
 }
 
 template <int kBlock, int kVectors, class Order>

@@ -19,12 +19,13 @@ struct RankCounts {
 };
 
 // A number that k at least of `count` ranks are not below; at most `most` are. The lowest rank where there are no more than
-// `most`. By all threads of a block; `s` is clear.
+// `few`. By all threads of a block; `s` is clear.
 template <int kBlock, class Rank>
-__device__ __forceinline__ Rank threshold_of(const Rank* s_ranks, int count, int k, int most, RankCounts& s) {
+__device__ __forceinline__ Rank threshold_of(const Rank* s_ranks, int count, int k, int few, int most,
+                                             RankCounts& s) {
   constexpr int kWarps = kBlock / kWarpSize;
   constexpr int kOwn = kPivots / kWarpSize;  // of a lane
-  if (count <= most) return Ranks<Rank>::lowest();
+  if (count <= few) return Ranks<Rank>::lowest();
   const int lane = lane_index();
   for (int round = 0;; ++round) {
     // Ranks at even distances, in every round other ones, until k are not below one of them, and few others.
@@ -64,20 +65,24 @@ __device__ __forceinline__ Rank threshold_of(const Rank* s_ranks, int count, int
   }
 }
 
-// The k first of `count` ranks, in their order, to the results of a row. s_best: room for `most` ranks, of which there may be k +
-// k / 2 + 8. A power of two of lanes, up to a warp, counts for one of them. By all threads of a block; `s` is clear.
+// The k first of `count` ranks, in their order, to the results of a row. s_best: room for topk_plan::kBestRanks. By all threads of a
+// block; `s` is clear.
 template <int kBlock, class Rank, class Bits>
 __device__ __forceinline__ void give_best(const Results<Bits>& results, std::int64_t row, const Rank* s_ranks,
-                                          int count, Rank* s_best, int most, int lanes, RankCounts& s) {
+                                          int count, Rank* s_best, RankCounts& s) {
   const int k = static_cast<int>(results.k);
-  const Rank threshold = threshold_of<kBlock>(s_ranks, count, k, most, s);
+  const Rank threshold = threshold_of<kBlock>(s_ranks, count, k, static_cast<int>(topk_plan::most_of(k)),
+                                              topk_plan::kBestRanks, s);
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < count; i += kBlock) {
     const Rank x = s_ranks[i];
-    if (is_above(x, Ranks<Rank>::lowest()) && !is_above(threshold, x)) s_best[atomicAdd(&s.best, 1)] = x;
+    if (!is_above(threshold, x)) s_best[atomicAdd(&s.best, 1)] = x;
   }
   __syncthreads();  // the best are there
   const int best = s.best;
+  // As many lanes count for one of them as there are threads for it.
+  int lanes = kWarpSize;
+  while (lanes > 1 && lanes * best > kBlock) lanes /= 2;
   for (int first = 0; first < best; first += kBlock / lanes) {
     const int i = first + thread / lanes;
     const Rank mine = i < best ? s_best[i] : Ranks<Rank>::lowest();
