@@ -153,6 +153,7 @@ std::vector<Case> histogram_cases() {
   std::vector<Case> cases;
   cases.push_back(make_case({.n = 40960}));
   cases.push_back(make_case({.n = 40960, .weighted = "4"}));
+  cases.push_back(make_case({.n = 1 << 18, .dtype = DType::u8, .fill = Fill::uniform}));
   for (const DType dtype : kDTypes) add_edges(cases, dtype);
   add_whole(cases);
   add_large(cases);

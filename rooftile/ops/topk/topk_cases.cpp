@@ -85,6 +85,8 @@ void add_large(std::vector<Case>& cases) {
   // Sorted rows and equal ones: of several blocks, and long.
   for (const Fill fill : {Fill::rising, Fill::falling, Fill::equal})
     cases.push_back(make_case({.n = 35001, .k = 50, .fill = fill}));
+  // More of the last part than there is room for, and an element that hangs over.
+  cases.push_back(make_case({.n = 60001, .k = 300, .dtype = DType::u32, .fill = Fill::rising}));
   for (const Fill fill : {Fill::uniform, Fill::rising, Fill::falling, Fill::equal}) {
     cases.push_back(make_case({.m = 64, .n = 128256, .k = 50, .fill = fill, .tier = CaseTier::full}));
     cases.push_back(

@@ -22,6 +22,8 @@ inline constexpr int kVectors = 4;  // of 16 bytes that a thread has in flight
 // Candidates that a block keeps in shared memory, and the largest k that this serves.
 inline constexpr int kBufferRanks = 4096;
 inline constexpr std::int64_t kMostBuffered = 1024;
+// The largest k whose elements get their places by counting.
+inline constexpr std::int64_t kMostCounted = 256;
 
 // An element's key and index as one number (topk_ranks.h).
 constexpr std::size_t rank_bytes(std::size_t element) { return element == 8 ? 16 : 8; }
@@ -101,13 +103,16 @@ struct SampleCut {
   std::int64_t parts = 1;
   int stride = kSampleStride;
 };
-// Of shorter rows more is looked at: at least four groups to each of the k.
+// Of shorter rows more is looked at: at least four groups to each of the k. And so much that what a random row has above the
+// threshold, a stride's elements to each of some 1.3 k, has room in the last block, which then sorts nothing.
 inline SampleCut sample_cut(const TopkArgs& args, const DeviceProperties& device) {
   const std::int64_t vectors =
       rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype)) / kVectorBytes;
-  const std::int64_t most = vectors / (4 * larger(args.k, 1) * sample_lanes(args.k));
+  const std::int64_t k = larger(args.k, 1);
+  const std::int64_t groups = vectors / (4 * k * sample_lanes(k));
+  const std::int64_t room = k <= kMostCounted ? kBufferRanks / (2 * k) : kSampleStride;
   return {.parts = parts_of(args, device, kFilterBlocks).parts,
-          .stride = static_cast<int>(clamped(most, 1, kSampleStride))};
+          .stride = static_cast<int>(clamped(smaller(groups, room), 1, kSampleStride))};
 }
 
 // cluster_rows: blocks of a cluster, and what each has of the row. A block's threads are a group each at most: for a k that
@@ -142,7 +147,6 @@ inline constexpr int kSmallThreads = 128;
 inline constexpr int kSmallVectors = 4;
 inline constexpr int kPartThreads = 1536;  // on a multiprocessor
 inline constexpr std::int64_t kMostParts = 128;
-inline constexpr std::int64_t kMostOfParts = 256;  // k
 // Of ranks that a threshold is looked for among, not below it.
 constexpr std::int64_t most_of(std::int64_t k) { return k + k / 2 + 8; }
 // Room for what is not below the last of the thresholds.
@@ -163,7 +167,7 @@ inline PartCut part_cut(const TopkArgs& args) {
   constexpr std::int64_t kSmallBytes = std::int64_t{kSmallThreads} * kSmallVectors * kVectorBytes;
   constexpr std::int64_t kPartOfRow = std::int64_t{kThreads} * kPartVectors * kVectorBytes;
   const std::int64_t parts = ceil_div(bytes, kPartOfRow);
-  if (parts > kMostParts || args.k > kMostOfParts) return {.parts = 0};
+  if (parts > kMostParts || args.k > kMostCounted) return {.parts = 0};
   const bool is_small = bytes <= kSmallBytes;
   const std::int64_t threads = is_small ? kSmallThreads : kThreads;
   // Four times as many groups as k: of a random row an eighth more than k elements are kept, and few maxima are to be counted.

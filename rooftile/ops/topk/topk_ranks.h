@@ -107,6 +107,7 @@ struct KeyOrder {
   using Bits = BitsOfElement;
   using Rank = std::conditional_t<sizeof(Bits) == 8, WideRank, std::uint64_t>;
   using Key = typename Ranks<Rank>::Key;
+  static constexpr bool kIsFloat = kFloat;
   static constexpr int kShift = 8 * static_cast<int>(sizeof(Key) - sizeof(Bits));
   static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
 

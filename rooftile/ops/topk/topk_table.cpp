@@ -37,7 +37,7 @@ std::string_view supports_sampling(const TopkArgs& args, const DeviceProperties&
                                                      : "a sample of a row: serves rows of 16 KiB and more";
 }
 std::string_view supports_parts(const TopkArgs& args, const DeviceProperties&) {
-  if (args.k > topk_plan::kMostOfParts) return "counts for each of the best: serves k up to 256";
+  if (args.k > topk_plan::kMostCounted) return "counts for each of the best: serves k up to 256";
   return topk_plan::part_cut(args).parts > 0
              ? ""
              : "parts of a row in the shared memory of blocks, and what they keep in that of one: serves rows of some MiB, "
@@ -161,16 +161,19 @@ std::vector<Rung<TopkArgs>> topk_rung_table() {
   };
 }
 
-// Measured on an H200, k = 1000: 2^26 f32 657 us sampled, 531 by digits; four reads of 2^28 take 1900.
-constexpr std::int64_t kSampledChosen = std::int64_t{1} << 29;
+// The last block of a row sorts what the others have kept of a larger k, which takes the longer the larger k is: worth it where
+// four reads by digits take longer. On an H200, f32, microseconds, sampled and by digits: 2^26 k 300 347, 527, k 1000 708,
+// 531; 64 x 128256 k 1000 143, 143.
+constexpr std::int64_t kSampledBytesPerK = 400'000;
 
 std::string_view topk_choose(const TopkArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (args.k > topk_plan::kMostBuffered) return "radix_select";
   if (topk_plan::part_cut(args).parts > 0) return "shared_parts";
   if (row_bytes(args) < topk_plan::kSampledBytes) return "bitonic_heap";
-  // Many are sorted by the last block of a row: worth it where a second read of the row takes longer.
-  if (args.k > topk_plan::kMostOfParts && row_bytes(args) < kSampledChosen) return "radix_select";
+  if (args.k > topk_plan::kMostCounted &&
+      topk_plan::rows_of(args).count * row_bytes(args) < args.k * kSampledBytesPerK)
+    return "radix_select";
   return "sampled_threshold";
 }
 

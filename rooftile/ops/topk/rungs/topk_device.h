@@ -98,11 +98,29 @@ class Best {
       compact();
     }
   }
+  // By any thread, for itself: whether there was room. Then, by all, keep_added().
+  __device__ __forceinline__ bool add(const Rank& rank) {
+    const int at = atomicAdd(&s_count_, 1);
+    if (at >= kBufferRanks) return false;
+    s_ranks_[at] = rank;
+    return true;
+  }
+  // Whether there was room for all that were added. Where there was not, none of them is kept.
+  __device__ __forceinline__ bool keep_added() {
+    __syncthreads();  // all have added
+    if (s_count_ <= kBufferRanks) return true;
+    __syncthreads();  // everybody has read the count
+    if (threadIdx.x == 0) s_count_ = 0;
+    __syncthreads();  // none is kept
+    return false;
+  }
   // The best, sorted, in s_ranks; how many they are. Behind them up to a power of two there are lowest ranks.
   __device__ __forceinline__ int finish() {
     compact();
     return kept_;
   }
+  // The same in any order, and nothing behind them.
+  __device__ __forceinline__ int finish_unsorted() { return s_count_ <= k_ ? s_count_ : finish(); }
 
  private:
   static constexpr int kFull = kBufferRanks / 2;
