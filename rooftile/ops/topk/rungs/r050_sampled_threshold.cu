@@ -4,7 +4,7 @@
 //            is a threshold that k elements of the row at least are not below. One read of the row keeps these alone, without
 //            a barrier; the last block takes the best of what all have kept.
 // Change     rows of any length, by all multiprocessors, read once and a small part. A block that has no room for what is not
-//            below the threshold, of rows in some order, reads its part a second time, and sorts in between.
+//            below the threshold, of rows in some order, raises it.
 // Limits     k up to 1024; rows of 16 KiB and more.
 // Bottleneck DRAM; of rows below some MiB the two launches and the last block.
 // Source     a threshold from a sample: Floyd and Rivest (1975), "Expected time bounds for selection"; queues: Johnson et al. (2017).
@@ -19,8 +19,8 @@ using topk_plan::kSampleBlocks;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kVectors = topk_plan::kVectors;
 constexpr int kFilterVectors = 2 * kVectors;  // a thread has so many in flight
-// Of as many as there is room for, not below a raised threshold.
-constexpr int kRaisedMost = kBufferRanks / 2;
+// Of a full buffer, when the threshold has been raised.
+constexpr int kMostKept = kBufferRanks / 2;
 
 // Memory of a call; tickets are zero before and afterwards.
 template <class Rank>
@@ -92,147 +92,173 @@ __global__ void __launch_bounds__(kThreads)
   if (thread == 0) memory.g_thresholds[number] = threshold;
 }
 
-// Tells of most vectors at once that they have no element from a threshold on; of floats a few words suffice: those from a positive
-// threshold upwards, or from a negative one downwards, have its magnitude at least, and so have NaNs. Any other threshold of
-// floats lets all vectors pass.
+// Tells of most vectors at once that they have no element that is not below a threshold.
 template <class Order>
 class Sieve {
  public:
   using Bits = typename Order::Bits;
   using Rank = typename Order::Rank;
 
-  // The threshold is the element `least` of the row, or the lowest rank.
-  __device__ __forceinline__ Sieve(const Order& order, const Bits* g_row, const Rank& least) {
+  // The threshold is an element of the row, or the lowest rank.
+  __device__ __forceinline__ Sieve(const Order& order, const Bits* g_row, const Rank& threshold)
+      : order_(order),
+        place_(static_cast<Bits>(Ranks<Rank>::key(threshold) >> Order::kShift)),
+        index_(Ranks<Rank>::index(threshold)) {
     if constexpr (Order::kIsFloat) {
-      if (!is_above(least, Ranks<Rank>::lowest())) return;
-      const Bits bits = g_row[Ranks<Rank>::index(least)];
-      const auto magnitude = static_cast<Bits>(bits & static_cast<Bits>(~Order::kSign));
-      if (((bits ^ order.turn) & Order::kSign) == 0 && magnitude <= order.infinity) least_ = magnitude;
-    } else {
-      least_ = static_cast<Bits>(Ranks<Rank>::key(least) >> Order::kShift);
-      flip_ = order.place(Bits{0});
+      if (!is_above(threshold, Ranks<Rank>::lowest())) return;
+      // Floats from a positive number upwards, or from a negative one downwards, have its magnitude at least, and so have NaNs.
+      const Bits bits = g_row[index_];
+      const Bits magnitude = magnitude_of(bits);
+      if (((bits ^ order.turn) & Order::kSign) == 0 && magnitude <= order.infinity) magnitude_ = magnitude;
     }
   }
-  [[nodiscard]] __device__ __forceinline__ bool lets_pass(const uint4& vector) const {
-    const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
+  // A bit for each vector that may have one. `first`: the index that all their elements have at least.
+  template <int kCount>
+  [[nodiscard]] __device__ __forceinline__ unsigned passed(const uint4 (&vectors)[kCount],
+                                                           std::int64_t first) const {
+    // Behind the threshold equal elements are below it.
+    const Bits more = first > std::int64_t{index_} ? 1 : 0;
+    unsigned passed = 0;
+    if (magnitude_ != 0) {
+      const auto least = static_cast<Bits>(magnitude_ + more);
+#pragma unroll
+      for (int v = 0; v < kCount; ++v) passed |= any_magnitude_from(vectors[v], least) ? 1u << v : 0u;
+    } else {
+      const auto least = static_cast<Bits>(place_ + more);
+      if (least < place_) return 0;
+#pragma unroll
+      for (int v = 0; v < kCount; ++v) passed |= any_place_from(vectors[v], least) ? 1u << v : 0u;
+    }
+    return passed;
+  }
+
+ private:
+  [[nodiscard]] __device__ __forceinline__ static Bits magnitude_of(Bits bits) {
+    return static_cast<Bits>(bits & static_cast<Bits>(~Order::kSign));
+  }
+  [[nodiscard]] __device__ __forceinline__ static Vec<Bits, kVecElements<Bits>> elements_of(
+      const uint4& vector) {
+    Vec<Bits, kVecElements<Bits>> vec;
+    memcpy(static_cast<void*>(&vec), &vector, kVecBytes);
+    return vec;
+  }
+  [[nodiscard]] __device__ __forceinline__ static bool any_magnitude_from(const uint4& vector, Bits least) {
+    if constexpr (sizeof(Bits) == 2) {
+      // Two to a word: a sum's highest bit says that it is not below 2^15.
+      const std::uint32_t rest = (0x8000u - least) * 0x00010001u;
+      const auto sums = [&](std::uint32_t word) { return (word & 0x7fff7fffu) + rest; };
+      return ((sums(vector.x) | sums(vector.y) | sums(vector.z) | sums(vector.w)) & 0x80008000u) != 0;
+    } else {
+      const auto vec = elements_of(vector);
+      bool is_any = false;
+#pragma unroll
+      for (int j = 0; j < kVecElements<Bits>; ++j) is_any = is_any || magnitude_of(vec[j]) >= least;
+      return is_any;
+    }
+  }
+  [[nodiscard]] __device__ __forceinline__ bool any_place_from(const uint4& vector, Bits least) const {
     if constexpr (sizeof(Bits) == 1) {
       // Two to a word: a sum's bit 8 says that it is not below 2^8.
-      const std::uint32_t flips = flip_ * 0x01010101u;
-      const std::uint32_t rest = (0x100u - least_) * 0x00010001u;
-      std::uint32_t sums = 0;
-#pragma unroll
-      for (const std::uint32_t word : words) {
-        sums |= ((word ^ flips) & 0x00ff00ffu) + rest;
-        sums |= ((word ^ flips) >> 8 & 0x00ff00ffu) + rest;
-      }
-      return (sums & 0x01000100u) != 0;
-    } else if constexpr (sizeof(Bits) == 2) {
-      const std::uint32_t rest = (0x8000u - least_) * 0x00010001u;
-      std::uint32_t sums = 0;
-#pragma unroll
-      for (const std::uint32_t word : words) sums |= (word & 0x7fff7fffu) + rest;
-      return (sums & 0x80008000u) != 0;
+      const std::uint32_t flips = order_.place(Bits{0}) * 0x01010101u;
+      const std::uint32_t rest = (0x100u - least) * 0x00010001u;
+      const auto sums = [&](std::uint32_t word) {
+        return (((word ^ flips) & 0x00ff00ffu) + rest) | (((word ^ flips) >> 8 & 0x00ff00ffu) + rest);
+      };
+      return ((sums(vector.x) | sums(vector.y) | sums(vector.z) | sums(vector.w)) & 0x01000100u) != 0;
     } else {
-      constexpr auto kMagnitude = static_cast<Bits>(~Order::kSign);
-      Vec<Bits, kVecElements<Bits>> vec;
-      memcpy(static_cast<void*>(&vec), &vector, kVecBytes);
-      bool passes = false;
+      const auto vec = elements_of(vector);
+      bool is_any = false;
 #pragma unroll
-      for (int j = 0; j < kVecElements<Bits>; ++j)
-        passes = passes || (Order::kIsFloat ? vec[j] & kMagnitude : vec[j] ^ flip_) >= least_;
-      return passes;
+      for (int j = 0; j < kVecElements<Bits>; ++j) is_any = is_any || order_.place(vec[j]) >= least;
+      return is_any;
     }
   }
 
- private:
-  static_assert(Order::kIsFloat || sizeof(Bits) != 2, "16-bit words are compared by magnitude");
-  Bits least_ = 0;  // 0: all pass
-  Bits flip_ = 0;   // of integers
+  const Order& order_;
+  Bits place_;
+  std::uint32_t index_;
+  Bits magnitude_ = 0;  // 0: places are compared
 };
 
-// The tiles of a row that a block has.
+// What a thread has of a part of a row, whose tiles are those of a block: where it stands in it, until all is seen.
 template <class Order>
-struct PartTiles {
+class PartWalk {
+ public:
   using Bits = typename Order::Bits;
   using Rank = typename Order::Rank;
-  static constexpr int kElements = CoveringVectors<Bits>::kElements;
-  const Order& order;
-  const CoveringVectors<Bits>& row;
-  unsigned part;
-  unsigned parts;
 
-  // Elements that are not below a threshold, as long as there is room; no thread waits for another one.
-  __device__ __forceinline__ void add_to(Best<Rank>& best, const Rank& least) const {
-    const auto place = static_cast<Bits>(Ranks<Rank>::key(least) >> Order::kShift);
-    const Sieve<Order> sieve(order, row.g_first, least);
-    bool has_room = true;
-    const auto add = [&](std::int64_t index) {
-      const Rank rank = Ranks<Rank>::of(order.key(row.g_first[index]), static_cast<std::uint32_t>(index));
-      if (!is_above(least, rank)) has_room = best.add(rank) && has_room;
-    };
-    for_edges(add);
-    for (std::int64_t tile = part; has_room && tile * kTile < row.vectors; tile += parts) {
-      // Few pass: which ones is seen first, and then one after the other is read again.
-      unsigned passed = 0;
-      {
-        uint4 vectors[kFilterVectors];
-        load_whole(tile, vectors);
-#pragma unroll
-        for (int v = 0; v < kFilterVectors; ++v) passed |= sieve.lets_pass(vectors[v]) ? 1u << v : 0u;
-      }
-      for (; passed != 0; passed &= passed - 1) {
-        const std::int64_t vector = at(tile, __ffs(static_cast<int>(passed)) - 1);
-        if (!row.is_whole(vector)) continue;
-        const Vec<Bits, kElements> vec = row.load(vector);
-        unsigned mask = 0;
-#pragma unroll
-        for (int j = 0; j < kElements; ++j) mask |= order.place(vec[j]) >= place ? 1u << j : 0u;
-        for (; mask != 0; mask &= mask - 1) add(row.index(vector) + __ffs(static_cast<int>(mask)) - 1);
-      }
-    }
+  __device__ __forceinline__ PartWalk(const Order& order, const CoveringVectors<Bits>& row, unsigned part,
+                                      unsigned parts)
+      : order_(order), row_(row), part_(part), parts_(parts), tile_(part) {}
+
+  // Adds elements of vectors that hang over an end, each by a thread of its own: the first of all.
+  __device__ __forceinline__ void add_edges(Best<Rank>& best, const Rank& threshold) const {
+    const int end = static_cast<int>(threadIdx.x) / kElements;
+    const int j = static_cast<int>(threadIdx.x) % kElements;
+    const std::int64_t v = end == 0 ? 0 : row_.vectors - 1;
+    if (end > (row_.vectors > 1 ? 1 : 0) || row_.is_whole(v) || v / kTile % parts_ != part_) return;
+    if ((row_.mask(v) >> j & 1u) == 0) return;
+    const Rank rank = rank_at(row_.index(v) + j);
+    if (!is_above(threshold, rank)) best.add(rank);
   }
-  // All elements, by all threads.
-  __device__ __forceinline__ void offer_to(Best<Rank>& best) const {
-    for (std::int64_t tile = part; tile * kTile < row.vectors; tile += parts) {
-#pragma unroll 1
-      for (int v = 0; v < kFilterVectors; ++v) {
-        const std::int64_t first = row.index(at(tile, v));
-        Vec<Bits, kElements> vec{};
-        if (at(tile, v) < row.vectors) vec = row.load(at(tile, v));
-        best.template offer<kElements>(
-            row.mask(at(tile, v)), [&](int j) { return order.key(vec[j]); },
-            [&](int j) { return static_cast<std::uint32_t>(first + j); });
+  // Adds what is not below the threshold. false: there was no room for the element where the thread stands.
+  __device__ __forceinline__ bool add_rest(Best<Rank>& best, const Rank& threshold) {
+    const Sieve<Order> sieve(order_, row_.g_first, threshold);
+    const auto place = static_cast<Bits>(Ranks<Rank>::key(threshold) >> Order::kShift);
+    for (; tile_ * kTile < row_.vectors; tile_ += parts_) {
+      if (passed_ == 0) {
+        uint4 vectors[kFilterVectors];
+        load_whole(vectors);
+        passed_ = sieve.passed(vectors, row_.index(tile_ * kTile));
+      }
+      // Few pass: they are read again, one after the other.
+      for (; passed_ != 0; passed_ &= passed_ - 1) {
+        const std::int64_t vector = at(__ffs(static_cast<int>(passed_)) - 1);
+        if (!row_.is_whole(vector)) continue;
+        if (mask_ == 0) {
+          const Vec<Bits, kElements> vec = row_.load(vector);
+#pragma unroll
+          for (int j = 0; j < kElements; ++j) mask_ |= order_.place(vec[j]) >= place ? 1u << j : 0u;
+        }
+        for (; mask_ != 0; mask_ &= mask_ - 1) {
+          const Rank rank = rank_at(row_.index(vector) + __ffs(static_cast<int>(mask_)) - 1);
+          if (!is_above(threshold, rank) && !best.add(rank)) return false;
+        }
       }
     }
+    return true;
   }
 
  private:
+  static constexpr int kElements = CoveringVectors<Bits>::kElements;
   static constexpr std::int64_t kTile = std::int64_t{kThreads} * kFilterVectors;
 
-  [[nodiscard]] __device__ __forceinline__ static std::int64_t at(std::int64_t tile, int v) {
-    return tile * kTile + v * kThreads + threadIdx.x;
+  [[nodiscard]] __device__ __forceinline__ std::int64_t at(int v) const {
+    return tile_ * kTile + v * kThreads + threadIdx.x;
+  }
+  [[nodiscard]] __device__ __forceinline__ Rank rank_at(std::int64_t index) const {
+    return Ranks<Rank>::of(order_.key(row_.g_first[index]), static_cast<std::uint32_t>(index));
   }
   // Zeros for vectors that hang over an end.
-  __device__ __forceinline__ void load_whole(std::int64_t tile, uint4 (&vectors)[kFilterVectors]) const {
-    const auto* g_first = reinterpret_cast<const uint4*>(row.g_first + row.index(at(tile, 0)));
-    if (row.is_whole(tile * kTile) && row.is_whole(tile * kTile + kTile - 1)) {
+  __device__ __forceinline__ void load_whole(uint4 (&vectors)[kFilterVectors]) const {
+    const auto* g_first = reinterpret_cast<const uint4*>(row_.g_first + row_.index(at(0)));
+    if (row_.is_whole(tile_ * kTile) && row_.is_whole(tile_ * kTile + kTile - 1)) {
 #pragma unroll
       for (int v = 0; v < kFilterVectors; ++v) vectors[v] = g_first[v * kThreads];
     } else {
 #pragma unroll
       for (int v = 0; v < kFilterVectors; ++v)
-        vectors[v] = row.is_whole(at(tile, v)) ? g_first[v * kThreads] : uint4{};
+        vectors[v] = row_.is_whole(at(v)) ? g_first[v * kThreads] : uint4{};
     }
   }
-  // Calls body(index) for the elements of vectors of the part that hang over an end, each by a thread of its own.
-  template <class Body>
-  __device__ __forceinline__ void for_edges(Body body) const {
-    const int end = static_cast<int>(threadIdx.x) / kElements;
-    const int j = static_cast<int>(threadIdx.x) % kElements;
-    const std::int64_t v = end == 0 ? 0 : row.vectors - 1;
-    if (end > (row.vectors > 1 ? 1 : 0) || row.is_whole(v) || v / kTile % parts != part) return;
-    if ((row.mask(v) >> j & 1u) != 0) body(row.index(v) + j);
-  }
+
+  const Order& order_;
+  const CoveringVectors<Bits>& row_;
+  unsigned part_;
+  unsigned parts_;
+  std::int64_t tile_;
+  unsigned passed_ = 0;  // vectors of the tile that are still to be looked at
+  unsigned mask_ = 0;    // elements of the first of them
 };
 
 // `parts` blocks to a row, tiles to them in turn.
@@ -253,15 +279,16 @@ __global__ void __launch_bounds__(kThreads, topk_plan::kFilterBlocks)
   const Rank below = is_above(least, Ranks<Rank>::lowest()) ? Ranks<Rank>::below(least) : least;
   s_counts.clear();
   Best<Rank> best(s_ranks, s_count, results.k, below);
-  const PartTiles<Order> tiles{order, row, part, parts};
-  tiles.add_to(best, least);
-  if (!best.keep_added()) {
-    // Of those that found room, k are not below the next threshold.
-    const Rank raised = threshold_of<kThreads>(s_ranks, kBufferRanks, static_cast<int>(results.k),
-                                               kRaisedMost, kRaisedMost, s_counts);
+  PartWalk<Order> walk(order, row, part, parts);
+  walk.add_edges(best, least);
+  Rank threshold = least;
+  while (__syncthreads_or(walk.add_rest(best, threshold) ? 0 : 1) != 0) {
+    // No more room. Of those that found some, k are not below the next threshold.
+    threshold = threshold_of<kThreads>(s_ranks, kBufferRanks, static_cast<int>(results.k), kMostKept,
+                                       kMostKept, s_counts);
     __syncthreads();  // the ranks have been read
-    tiles.add_to(best, raised);
-    if (!best.keep_added()) tiles.offer_to(best);
+    s_counts.clear();
+    best.keep_from(threshold);
   }
   const int kept = best.finish_unsorted();
   const std::int64_t k = results.k;

@@ -98,21 +98,25 @@ class Best {
       compact();
     }
   }
-  // By any thread, for itself: whether there was room. Then, by all, keep_added().
+  // By any thread, for itself: whether there was room. A barrier stands between this and what follows.
   __device__ __forceinline__ bool add(const Rank& rank) {
     const int at = atomicAdd(&s_count_, 1);
     if (at >= kBufferRanks) return false;
     s_ranks_[at] = rank;
     return true;
   }
-  // Whether there was room for all that were added. Where there was not, none of them is kept.
-  __device__ __forceinline__ bool keep_added() {
-    __syncthreads();  // all have added
-    if (s_count_ <= kBufferRanks) return true;
-    __syncthreads();  // everybody has read the count
+  // Of a full buffer those that are not below the threshold.
+  __device__ __forceinline__ void keep_from(const Rank& threshold) {
+    constexpr int kOwn = kBufferRanks / kThreads;
+    Rank own[kOwn];
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) own[i] = s_ranks_[i * kThreads + static_cast<int>(threadIdx.x)];
     if (threadIdx.x == 0) s_count_ = 0;
-    __syncthreads();  // none is kept
-    return false;
+    __syncthreads();  // the buffer is empty
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      if (!is_above(threshold, own[i])) add(own[i]);
+    }
   }
   // The best, sorted, in s_ranks; how many they are. Behind them up to a power of two there are lowest ranks.
   __device__ __forceinline__ int finish() {
