@@ -48,9 +48,14 @@ struct FunctorCut {
   scan_plan::Cut cut;
   bool is_flat;
   FunctorCut(const ScanRows& rows, std::size_t element)
-      : cut(scan_plan::cut_rows({rows.rows, rows.length}, element)),
+      : cut(scan_plan::cut_rows({rows.rows, rows.length}, element,
+                                scan_plan::tile_bytes(scan_plan::flat_vectors(element)))),
         is_flat(cut.rows.count * cut.tiles <= scan_plan::kFlatTiles) {
-    if (is_flat) cut.tree = {.nodes = cut.tiles};
+    if (is_flat) {
+      cut.tree = {.nodes = cut.tiles};
+    } else {
+      cut = scan_plan::cut_rows({rows.rows, rows.length}, element);
+    }
   }
 };
 }  // namespace scan_rungs

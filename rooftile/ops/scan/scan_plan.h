@@ -22,10 +22,15 @@ inline constexpr int kShuffleElements = 1024;  // of a block of warp_shuffle_rec
 inline constexpr int kVectorBytes = 16;
 inline constexpr int kTileWarps = 8;
 inline constexpr int kVectors = 4;
-inline constexpr std::int64_t kTileBytes = std::int64_t{kTileWarps} * 32 * kVectorBytes * kVectors;
+constexpr std::int64_t tile_bytes(int vectors) {
+  return std::int64_t{kTileWarps} * 32 * kVectorBytes * vectors;
+}
+inline constexpr std::int64_t kTileBytes = tile_bytes(kVectors);
 
-// flat_lookback: a tile reads the totals of all in front of it in its row. scan_with() takes it for a call of so many tiles.
-inline constexpr std::int64_t kFlatTiles = 1024;
+// flat_lookback: a tile reads the totals of all in front of it in its row; half as many, twice as large ones, are read sooner.
+// A thread's 128 bytes would be as many registers. scan_with() takes it for a call of up to kFlatTiles.
+constexpr int flat_vectors(std::size_t element) { return element == 1 ? kVectors : 2 * kVectors; }
+inline constexpr std::int64_t kFlatTiles = 512;
 
 // cluster_rows: the blocks of a cluster, a tile each.
 inline constexpr int kClusterTiles = 16;

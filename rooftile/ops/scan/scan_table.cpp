@@ -67,10 +67,16 @@ RungPlan plan_tiles(const ScanArgs& args, const Cut& cut) {
           .config = PlanConfig::of(cut)};
 }
 // A node for every tile, and no other.
-RungPlan plan_flat(const ScanArgs& args, const DeviceProperties&) {
-  Cut cut = scan_plan::cut_tiles(args);
+RungPlan plan_nodes(const ScanArgs& args, int vectors) {
+  Cut cut = scan_plan::cut_tiles(args, scan_plan::tile_bytes(vectors));
   cut.tree = {.nodes = cut.tiles};
   return plan_tiles(args, cut);
+}
+RungPlan plan_chain(const ScanArgs& args, const DeviceProperties&) {
+  return plan_nodes(args, scan_plan::kVectors);
+}
+RungPlan plan_flat(const ScanArgs& args, const DeviceProperties&) {
+  return plan_nodes(args, scan_plan::flat_vectors(size_of(args.in.dtype)));
 }
 RungPlan plan_tree(const ScanArgs& args, const DeviceProperties&) {
   return plan_tiles(args, scan_plan::cut_tiles(args));
@@ -150,7 +156,7 @@ std::vector<Rung<ScanArgs>> scan_rung_table() {
        .source = "Merrill and Garland 2016",
        .determinism = Determinism::not_guaranteed,
        .supports = supports_chain,
-       .plan = plan_flat,
+       .plan = plan_chain,
        .expects = tiles()},
       {.rung = scan_rungs::tree_lookback,
        .idea =
@@ -196,7 +202,7 @@ std::string_view scan_choose(const ScanArgs& args, const DeviceProperties& devic
   const std::int64_t row_bytes = cut.rows.length * static_cast<std::int64_t>(size_of(args.in.dtype));
   if (cut.rows.count > 1 && row_bytes <= scan_plan::kWarpRowBytes) {
     // A row that fills a tile is a block's, and waits for nobody; many rows keep all warps busy, one for each.
-    if (cut.tiles == 1 && 4 * row_bytes > 3 * scan_plan::kTileBytes) return "flat_lookback";
+    if (cut.tiles == 1 && 4 * row_bytes > 3 * scan_plan::kTileBytes) return "tree_lookback";
     const std::int64_t many = std::int64_t{device.multiprocessors} * kManyRows;
     if (row_bytes <= scan_plan::kTileBytes / 4 || cut.rows.count >= many) return "warp_per_row";
   }

@@ -18,8 +18,8 @@
 namespace rooftile::ROOFTILE_TARGET::scan_rungs {
 
 inline constexpr int kTileThreads = scan_plan::kTileWarps * kWarpSize;
-template <class Scan>
-inline constexpr std::int64_t kTileElements = scan_plan::kTileBytes /
+template <class Scan, int kVectors = scan_plan::kVectors>
+inline constexpr std::int64_t kTileElements = scan_plan::tile_bytes(kVectors) /
                                               static_cast<std::int64_t>(sizeof(typename Scan::In));
 
 // A row. Its vectors begin at 16-byte boundaries of `in`, the row anywhere: the first vector may begin in front of it.
@@ -76,10 +76,18 @@ class LaneVectors {
 
   // What all lanes have.
   __device__ __forceinline__ Acc total() const {
-    Acc sums[kVectors];
+    constexpr int kAtOnce = kVectors < 4 ? kVectors : 4;
+    const auto combine = [&](const Acc& a, const Acc& b) { return scan_.combine(a, b); };
+    Acc total = scan_.identity();
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) sums[v] = sum(v);
-    return fold_striped(sums, [&](const Acc& a, const Acc& b) { return scan_.combine(a, b); });
+    for (int first = 0; first < kVectors; first += kAtOnce) {
+      Acc sums[kAtOnce];
+#pragma unroll
+      for (int v = 0; v < kAtOnce; ++v) sums[v] = sum(first + v);
+      const Acc next = fold_striped(sums, combine);
+      total = first == 0 ? next : combine(total, next);
+    }
+    return total;
   }
 
   // The same, in another order; remembers what of each vector the lanes in front have.
@@ -170,9 +178,10 @@ struct TileShared {
   bool is_last;
 };
 
-// Scans the tile that begins at element `first` of the row. `prefix_of(total)`, called by all threads, gives what stands in
-// front of it.
-template <bool kWhole, class Scan, class PrefixOf>
+// Scans the tile that begins at element `first` of the row. `prefix_of(total, meanwhile)`, called by all threads, gives what
+// stands in front of it. kEarly: it calls meanwhile(), which folds the vectors, once the total is published, and the total is
+// found sooner, in another order.
+template <bool kWhole, int kVectors, bool kEarly, class Scan, class PrefixOf>
 __device__ __forceinline__ void scan_tile(const Scan& scan, const RowPlace<Scan>& place, std::int64_t first,
                                           bool exclusive, TileShared<typename Scan::Acc>& s,
                                           PrefixOf prefix_of) {
@@ -180,14 +189,16 @@ __device__ __forceinline__ void scan_tile(const Scan& scan, const RowPlace<Scan>
   const auto combine = [&](const Acc& a, const Acc& b) { return scan.combine(a, b); };
   const int lane = lane_index();
   const int warp = warp_index();
-  LaneVectors<kWhole, scan_plan::kVectors, Scan> vectors(
-      scan, place, first + warp * (kTileElements<Scan> / scan_plan::kTileWarps));
-  const Acc total = vectors.fold();
+  LaneVectors<kWhole, kVectors, Scan> vectors(
+      scan, place, first + warp * (kTileElements<Scan, kVectors> / scan_plan::kTileWarps));
+  const Acc total = kEarly ? vectors.total() : vectors.fold();
   if (lane == 0) s.totals[warp] = total;
   __syncthreads();  // every warp's total is there
   const Acc mine = lane < scan_plan::kTileWarps ? s.totals[lane] : scan.identity();
   const Acc up_to = warp_inclusive_scan(mine, combine);
-  const Acc prefix = prefix_of(warp_broadcast(up_to, kWarpSize - 1));
+  const Acc prefix = prefix_of(warp_broadcast(up_to, kWarpSize - 1), [&] {
+    if (kEarly) vectors.fold();
+  });
   const Acc warps_in_front = shuffle(up_to, warp > 0 ? warp - 1 : 0);
   vectors.give(warp > 0 ? combine(prefix, warps_in_front) : prefix, exclusive);
 }
@@ -229,7 +240,8 @@ struct NodeMemory {
 };
 
 // How a tile asks for its prefix: by all threads of its block,
-//   Finder{}(s, nodes, tree, row_nodes, tile, total, identity, combine).
+//   Finder{}(s, nodes, tree, row_nodes, tile, total, identity, combine, meanwhile).
+// Finder::kEarly and meanwhile: scan_tile. Finder::vectors(element): of a thread.
 // By the first warp, which knows the rest.
 template <class Acc, class Find>
 __device__ __forceinline__ Acc found_by_first_warp(TileShared<Acc>& s, Find find) {
@@ -242,11 +254,13 @@ __device__ __forceinline__ Acc found_by_first_warp(TileShared<Acc>& s, Find find
 }
 
 struct TreeFinder {
-  template <class Acc, class Combine>
+  static constexpr bool kEarly = false;
+  static constexpr int vectors(std::size_t) { return scan_plan::kVectors; }
+  template <class Acc, class Combine, class Meanwhile>
   __device__ __forceinline__ Acc operator()(TileShared<Acc>& s, const PublishedValues<Acc>& nodes,
                                             const scan_plan::TileTree& tree, std::int64_t row_nodes,
                                             std::int64_t tile, const Acc& total, const Acc& identity,
-                                            Combine combine) const {
+                                            Combine combine, Meanwhile) const {
     return found_by_first_warp(s, [&] {
       if (lane_index() == 0) nodes.publish(row_nodes + tile, total);
       return prefix_in_tree(nodes, tree, row_nodes, tile, total, identity, combine);
@@ -256,13 +270,16 @@ struct TreeFinder {
 
 // Every total in front, by all warps: each takes as many groups of 32, one behind the other.
 struct FlatFinder {
-  template <class Acc, class Combine>
+  static constexpr bool kEarly = true;
+  static constexpr int vectors(std::size_t element) { return scan_plan::flat_vectors(element); }
+  template <class Acc, class Combine, class Meanwhile>
   __device__ __forceinline__ Acc operator()(TileShared<Acc>& s, const PublishedValues<Acc>& totals,
                                             const scan_plan::TileTree&, std::int64_t row_totals,
                                             std::int64_t tile, const Acc& total, const Acc& identity,
-                                            Combine combine) const {
+                                            Combine combine, Meanwhile meanwhile) const {
     const int lane = lane_index();
     if (threadIdx.x == 0) totals.publish(row_totals + tile, total);
+    meanwhile();
     const auto groups = static_cast<int>(ceil_div(tile, kWarpSize));
     const int of_a_warp = static_cast<int>(ceil_div(groups, scan_plan::kTileWarps));
     const int first = warp_index() * of_a_warp;
@@ -292,6 +309,7 @@ __global__ void __launch_bounds__(kTileThreads)
                       const __grid_constant__ scan_plan::Cut cut, NodeMemory memory, Scan scan,
                       bool exclusive, Initial<typename Scan::Acc> in_front) {
   using Acc = typename Scan::Acc;
+  constexpr int kVectors = Finder::vectors(sizeof(typename Scan::In));
   __shared__ TileShared<Acc> s;
   const auto combine = [&](const Acc& a, const Acc& b) { return scan.combine(a, b); };
   const auto tiles = static_cast<unsigned>(cut.tiles);
@@ -299,22 +317,25 @@ __global__ void __launch_bounds__(kTileThreads)
   const std::int64_t tile = blockIdx.x % tiles;
 
   const auto place = RowPlace<Scan>::of(g_in, g_out, row, cut.rows.length);
-  const std::int64_t first = tile * kTileElements<Scan> - place.skew;
+  const std::int64_t first = tile * kTileElements<Scan, kVectors> - place.skew;
 
   const PublishedValues<Acc> nodes(memory.g_states, memory.g_values);
-  const auto prefix_of = [&](const Acc& total) {
+  const auto prefix_of = [&](const Acc& total, auto meanwhile) {
     const Acc initial = in_front.is_given ? in_front.value : scan.identity();
-    if (tiles == 1) return initial;
+    if (tiles == 1) {
+      meanwhile();
+      return initial;
+    }
     const Acc prefix =
-        Finder{}(s, nodes, cut.tree, row * cut.tree.nodes, tile, total, scan.identity(), combine);
+        Finder{}(s, nodes, cut.tree, row * cut.tree.nodes, tile, total, scan.identity(), combine, meanwhile);
     // The block has read all that it reads.
     if (threadIdx.x == 0) s.is_last = fetch_inc_acq_rel(memory.g_ticket, gridDim.x - 1) == gridDim.x - 1;
     return combine(initial, prefix);
   };
-  if (first >= 0 && first + kTileElements<Scan> <= place.length) {
-    scan_tile<true>(scan, place, first, exclusive, s, prefix_of);
+  if (first >= 0 && first + kTileElements<Scan, kVectors> <= place.length) {
+    scan_tile<true, kVectors, Finder::kEarly>(scan, place, first, exclusive, s, prefix_of);
   } else {
-    scan_tile<false>(scan, place, first, exclusive, s, prefix_of);
+    scan_tile<false, kVectors, Finder::kEarly>(scan, place, first, exclusive, s, prefix_of);
   }
   if (tiles == 1) return;
   __syncthreads();  // who is last is known

@@ -13,11 +13,13 @@ namespace rooftile::ROOFTILE_TARGET::scan_rungs {
 namespace {
 
 struct ChainFinder {
-  template <class Acc, class Combine>
+  static constexpr bool kEarly = false;
+  static constexpr int vectors(std::size_t) { return scan_plan::kVectors; }
+  template <class Acc, class Combine, class Meanwhile>
   __device__ __forceinline__ Acc operator()(TileShared<Acc>& s, const PublishedValues<Acc>& tiles,
                                             const scan_plan::TileTree&, std::int64_t row_tiles,
                                             std::int64_t tile, const Acc& total, const Acc& identity,
-                                            Combine combine) const {
+                                            Combine combine, Meanwhile) const {
     return found_by_first_warp(
         s, [&] { return prefix_in_chain(tiles, row_tiles, tile, total, identity, combine); });
   }

@@ -23,6 +23,7 @@ __global__ void __launch_bounds__(kTileThreads)
     cluster_rows_kernel(const typename Scan::In* g_in, typename Scan::Out* g_out, std::int64_t length,
                         Scan scan, bool exclusive, typename Scan::Acc initial) {
   using Acc = typename Scan::Acc;
+  constexpr bool kEarly = sizeof(typename Scan::In) > 1;  // of bytes it takes twice as many registers
   __shared__ ClusterShared<Acc> s;
   const auto combine = [&](const Acc& a, const Acc& b) { return scan.combine(a, b); };
   const unsigned tile = cluster_rank();
@@ -30,17 +31,19 @@ __global__ void __launch_bounds__(kTileThreads)
   cluster_arrive_relaxed();
   const auto place = RowPlace<Scan>::of(g_in, g_out, blockIdx.x / tiles, length);
   const std::int64_t first = tile * kTileElements<Scan> - place.skew;
-  const auto prefix_of = [&](const Acc& total) {
+  const auto prefix_of = [&](const Acc& total, auto meanwhile) {
     cluster_wait();  // all blocks have started
     if (threadIdx.x > tile && threadIdx.x < tiles) map_shared_rank(&s, threadIdx.x)->totals[tile] = total;
-    cluster_sync();  // the totals are there, and nobody writes into another block any more
+    cluster_arrive();
+    meanwhile();
+    cluster_wait();  // the totals are there, and nobody writes into another block any more
     const auto lane = static_cast<unsigned>(lane_index());
     return combine(initial, fold_lanes(lane < tile ? s.totals[lane] : scan.identity(), combine));
   };
   if (first >= 0 && first + kTileElements<Scan> <= length) {
-    scan_tile<true>(scan, place, first, exclusive, s.tile, prefix_of);
+    scan_tile<true, scan_plan::kVectors, kEarly>(scan, place, first, exclusive, s.tile, prefix_of);
   } else {
-    scan_tile<false>(scan, place, first, exclusive, s.tile, prefix_of);
+    scan_tile<false, scan_plan::kVectors, kEarly>(scan, place, first, exclusive, s.tile, prefix_of);
   }
 }
 

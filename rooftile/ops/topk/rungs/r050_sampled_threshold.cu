@@ -205,28 +205,28 @@ class PartWalk {
   __device__ __forceinline__ bool add_rest(Best<Rank>& best, const Rank& threshold) {
     const Sieve<Order> sieve(order_, row_.g_first, threshold);
     const auto place = static_cast<Bits>(Ranks<Rank>::key(threshold) >> Order::kShift);
-    for (; tile_ * kTile < row_.vectors; tile_ += parts_) {
+    // No way out but the end: a thread that leaves a loop in its middle does not meet its warp again.
+    bool has_room = true;
+    while (has_room && tile_ * kTile < row_.vectors) {
       if (passed_ == 0) {
         uint4 vectors[kFilterVectors];
         load_whole(vectors);
         passed_ = sieve.passed(vectors, row_.index(tile_ * kTile));
       }
       // Few pass: they are read again, one after the other.
-      for (; passed_ != 0; passed_ &= passed_ - 1) {
+      while (has_room && passed_ != 0) {
         const std::int64_t vector = at(__ffs(static_cast<int>(passed_)) - 1);
-        if (!row_.is_whole(vector)) continue;
-        if (mask_ == 0) {
-          const Vec<Bits, kElements> vec = row_.load(vector);
-#pragma unroll
-          for (int j = 0; j < kElements; ++j) mask_ |= order_.place(vec[j]) >= place ? 1u << j : 0u;
-        }
-        for (; mask_ != 0; mask_ &= mask_ - 1) {
+        if (mask_ == 0 && row_.is_whole(vector)) mask_ = places_from(place, vector);
+        while (has_room && mask_ != 0) {
           const Rank rank = rank_at(row_.index(vector) + __ffs(static_cast<int>(mask_)) - 1);
-          if (!is_above(threshold, rank) && !best.add(rank)) return false;
+          has_room = is_above(threshold, rank) || best.add(rank);
+          if (has_room) mask_ &= mask_ - 1;
         }
+        if (has_room) passed_ &= passed_ - 1;
       }
+      if (has_room) tile_ += parts_;
     }
-    return true;
+    return has_room;
   }
 
  private:
@@ -238,6 +238,14 @@ class PartWalk {
   }
   [[nodiscard]] __device__ __forceinline__ Rank rank_at(std::int64_t index) const {
     return Ranks<Rank>::of(order_.key(row_.g_first[index]), static_cast<std::uint32_t>(index));
+  }
+  // A bit for each element of a vector that is not below a place.
+  [[nodiscard]] __device__ __forceinline__ unsigned places_from(Bits place, std::int64_t vector) const {
+    const Vec<Bits, kElements> vec = load_vec(row_.g_first + row_.index(vector));
+    unsigned mask = 0;
+#pragma unroll
+    for (int j = 0; j < kElements; ++j) mask |= order_.place(vec[j]) >= place ? 1u << j : 0u;
+    return mask;
   }
   // Zeros for vectors that hang over an end.
   __device__ __forceinline__ void load_whole(uint4 (&vectors)[kFilterVectors]) const {
