@@ -28,8 +28,9 @@ constexpr std::int64_t tile_bytes(int vectors) {
 inline constexpr std::int64_t kTileBytes = tile_bytes(kVectors);
 
 // flat_lookback: a tile reads the totals of all in front of it in its row; half as many, twice as large ones, are read sooner.
-// A thread's 128 bytes would be as many registers. scan_with() takes it for a call of up to kFlatTiles.
-constexpr int flat_vectors(std::size_t element) { return element == 1 ? kVectors : 2 * kVectors; }
+// A thread's 128 bytes would be too many registers of elements of 1 and 2 bytes. scan_with() takes it for a call of up to
+// kFlatTiles.
+constexpr int flat_vectors(std::size_t element) { return element <= 2 ? kVectors : 2 * kVectors; }
 inline constexpr std::int64_t kFlatTiles = 512;
 
 // cluster_rows: the blocks of a cluster, a tile each.

@@ -98,11 +98,14 @@ RungPlan plan_ring(const ScanArgs& args, const DeviceProperties&) {
 // warp_per_row against the next best: 65536 rows of 1024 138.6 and 369, 4096 of 16384 157.8 and 158.5, 1000 of 5000 34.6 and
 // 23.7: so many rows per multiprocessor keep its warps busy.
 constexpr std::int64_t kManyRows = 16;
-// flat_lookback against look_ahead by the tiles of a call.
-constexpr std::int64_t kFlatTilesChosen = 512;
-// decoupled_lookback against flat_lookback, i32: 16 tiles 6.9 and 7.4, 256 tiles 10.1 and 10.2. Of integers alone: it adds up
-// in another order in every run.
-constexpr std::int64_t kChainTilesChosen = 64;
+// flat_lookback against look_ahead by the bytes of a call: i32 2^22 18.8 and 21.6, f64 2^21 19.6 and 23.7; f16 2^22 14.9 and 16.2,
+// 2^23 23.1 and 22.6; u8 2^23 15.8 and 15.7.
+constexpr std::int64_t flat_bytes_chosen(std::size_t element) {
+  return std::int64_t{element > 2 ? 16 : 8} << 20;
+}
+// decoupled_lookback against flat_lookback, i32: 2^17 7.2 and 7.4, 2^18 8.0 and 7.8. Of integers alone: it adds up in another
+// order in every run.
+constexpr std::int64_t kChainTilesChosen = 32;
 
 // How often a tile asks for what others publish is a matter of time: what is written says that all is written once.
 std::vector<AccessExpectation> tiles() {
@@ -202,18 +205,19 @@ std::string_view scan_choose(const ScanArgs& args, const DeviceProperties& devic
   const std::int64_t row_bytes = cut.rows.length * static_cast<std::int64_t>(size_of(args.in.dtype));
   if (cut.rows.count > 1 && row_bytes <= scan_plan::kWarpRowBytes) {
     // A row that fills a tile is a block's, and waits for nobody; many rows keep all warps busy, one for each.
-    if (cut.tiles == 1 && 4 * row_bytes > 3 * scan_plan::kTileBytes) return "tree_lookback";
+    if (4 * row_bytes > 3 * scan_plan::kTileBytes && cut.tiles == 1) return "tree_lookback";
     const std::int64_t many = std::int64_t{device.multiprocessors} * kManyRows;
     if (row_bytes <= scan_plan::kTileBytes / 4 || cut.rows.count >= many) return "warp_per_row";
   }
   const std::int64_t tiles = cut.rows.count * cut.tiles;
-  if (cut.tiles > 1 && cut.tiles <= scan_plan::kClusterTiles &&
+  if (cut.tiles == 1) return "tree_lookback";
+  if (cut.tiles <= scan_plan::kClusterTiles &&
       unavailable_reason(*scan_operator().find_rung("cluster_rows"), device).empty())
     return "cluster_rows";
-  if (cut.tiles > 1 && tiles <= kChainTilesChosen && !is_float(args.in.dtype) &&
+  if (tiles <= kChainTilesChosen && !is_float(args.in.dtype) &&
       scan_plan::accumulator_bytes(args.in.dtype) <= 4)
     return "decoupled_lookback";
-  if (tiles <= kFlatTilesChosen) return "flat_lookback";
+  if (cut.rows.count * row_bytes <= flat_bytes_chosen(size_of(args.in.dtype))) return "flat_lookback";
   return unavailable_reason(*scan_operator().find_rung("look_ahead"), device).empty() ? "look_ahead"
                                                                                       : "tree_lookback";
 }

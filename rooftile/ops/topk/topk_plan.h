@@ -103,14 +103,16 @@ struct SampleCut {
   std::int64_t parts = 1;
   int stride = kSampleStride;
 };
-// Of shorter rows more is looked at: at least four groups to each of the k. And so much that what a random row has above the
-// threshold, a stride's elements to each of some 1.3 k, has room in the last block, which then sorts nothing.
+// What a block keeps of its part.
+constexpr int kept_slots(std::int64_t k) { return static_cast<int>(larger(2 * k, 64)); }
+// Of shorter rows more is looked at: at least four groups to each of the k. And so much, up to a 16th, that what a random row has
+// above the threshold, a stride's elements to each of some 1.3 k, has room in the last block.
 inline SampleCut sample_cut(const TopkArgs& args, const DeviceProperties& device) {
   const std::int64_t vectors =
       rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype)) / kVectorBytes;
   const std::int64_t k = larger(args.k, 1);
   const std::int64_t groups = vectors / (4 * k * sample_lanes(k));
-  const std::int64_t room = k <= kMostCounted ? kBufferRanks / (2 * k) : kSampleStride;
+  const std::int64_t room = larger(kBufferRanks / (2 * k), 16);
   return {.parts = parts_of(args, device, kFilterBlocks).parts,
           .stride = static_cast<int>(clamped(smaller(groups, room), 1, kSampleStride))};
 }

@@ -78,10 +78,10 @@ RungPlan plan_cluster(const TopkArgs& args, const DeviceProperties&) {
 RungPlan plan_sampling(const TopkArgs& args, const DeviceProperties& device) {
   const topk_plan::SampleCut cut = topk_plan::sample_cut(args, device);
   const auto rows = static_cast<std::size_t>(topk_plan::rows_of(args).count);
-  const auto k = static_cast<std::size_t>(args.k);
+  const auto slots = static_cast<std::size_t>(topk_plan::kept_slots(args.k));
   const auto blocks = rows * static_cast<std::size_t>(cut.parts);
   const auto groups = static_cast<std::size_t>(topk_plan::sample_groups(args.k));
-  return {.workspace = {.bytes = (rows * (groups + 1) + blocks * k) * topk_plan::rank_bytes(args) +
+  return {.workspace = {.bytes = (rows * (groups + 1) + blocks * slots) * topk_plan::rank_bytes(args) +
                                  blocks * sizeof(std::uint32_t),
                         .zeroed_bytes = 2 * rows * sizeof(std::uint32_t)},
           .config = PlanConfig::of(cut)};

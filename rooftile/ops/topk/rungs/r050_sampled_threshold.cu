@@ -8,7 +8,6 @@
 // Limits     k up to 1024; rows of 16 KiB and more.
 // Bottleneck DRAM; of rows below some MiB the two launches and the last block.
 // Source     a threshold from a sample: Floyd and Rivest (1975), "Expected time bounds for selection"; queues: Johnson et al. (2017).
-#include "rooftile/device/block.h"
 #include "rooftile/device/last_block.h"
 #include "rooftile/ops/topk/rungs/rank_counts.h"
 
@@ -19,7 +18,7 @@ using topk_plan::kSampleBlocks;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kVectors = topk_plan::kVectors;
 constexpr int kFilterVectors = 2 * kVectors;  // a thread has so many in flight
-// Of a full buffer, when the threshold has been raised.
+// Of a full buffer, when its threshold rises.
 constexpr int kMostKept = kBufferRanks / 2;
 
 // Memory of a call; tickets are zero before and afterwards.
@@ -27,7 +26,7 @@ template <class Rank>
 struct SampleMemory {
   Rank* g_maxima;            // of each row one for each group of lanes
   Rank* g_thresholds;        // of each row
-  Rank* g_best;              // of each block of the filter k
+  Rank* g_kept;              // of each block of the filter kept_slots(k)
   std::uint32_t* g_counts;   // how many of them there are
   std::uint32_t* g_tickets;  // two of each row
 };
@@ -180,6 +179,75 @@ class Sieve {
   Bits magnitude_ = 0;  // 0: places are compared
 };
 
+// Ranks that wait in shared memory, by all threads of a block.
+template <class Rank>
+class RankBuffer {
+ public:
+  __device__ __forceinline__ RankBuffer(Rank* s_ranks, int& s_count, RankCounts& s_counts)
+      : s_ranks_(s_ranks), s_count_(s_count), s_counts_(s_counts) {}
+
+  __device__ __forceinline__ void clear() {
+    if (threadIdx.x == 0) s_count_ = 0;
+    s_counts_.clear();
+    __syncthreads();  // it is empty
+  }
+  // By any thread, for itself: whether there was room.
+  __device__ __forceinline__ bool add(const Rank& rank) {
+    const int at = atomicAdd(&s_count_, 1);
+    if (at >= kBufferRanks) return false;
+    s_ranks_[at] = rank;
+    return true;
+  }
+  // Behind a barrier, as all that follows.
+  [[nodiscard]] __device__ __forceinline__ int size() const {
+    return s_count_ < kBufferRanks ? s_count_ : kBufferRanks;
+  }
+  // Of more than `most` keeps the k highest and some others, at most as many. No lower rank than what is returned is one of the k.
+  __device__ __forceinline__ Rank keep_best(std::int64_t k, int most) {
+    constexpr int kOwn = kBufferRanks / kThreads;
+    const int count = size();
+    const Rank threshold =
+        threshold_of<kThreads>(s_ranks_, count, static_cast<int>(k), most, most, s_counts_);
+    Rank own[kOwn];
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const int at = i * kThreads + static_cast<int>(threadIdx.x);
+      own[i] = at < count ? s_ranks_[at] : Ranks<Rank>::lowest();
+    }
+    __syncthreads();  // the ranks have been read
+    clear();
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      if (is_above(own[i], Ranks<Rank>::lowest()) && !is_above(threshold, own[i])) add(own[i]);
+    }
+    __syncthreads();  // the best are there
+    return threshold;
+  }
+  // The highest first, k of them.
+  template <class Bits>
+  __device__ __forceinline__ void give_best(const Results<Bits>& results, std::int64_t row) {
+    if (results.k <= topk_plan::kMostCounted) {
+      topk_rungs::give_best<kThreads>(results, row, s_ranks_, size(), s_ranks_ + kBufferRanks, s_counts_);
+      return;
+    }
+    // Places of many are found sooner by sorting.
+    if (size() > kMostKept) keep_best(results.k, kMostKept);
+    const int count = size();
+    int padded = 2;
+    while (padded < count) padded *= 2;
+    for (int i = count + static_cast<int>(threadIdx.x); i < padded; i += kThreads)
+      s_ranks_[i] = Ranks<Rank>::lowest();
+    __syncthreads();  // padded
+    sort_falling(s_ranks_, padded);
+    results.give_all(row, s_ranks_);
+  }
+
+ private:
+  Rank* s_ranks_;
+  int& s_count_;
+  RankCounts& s_counts_;
+};
+
 // What a thread has of a part of a row, whose tiles are those of a block: where it stands in it, until all is seen.
 template <class Order>
 class PartWalk {
@@ -191,18 +259,18 @@ class PartWalk {
                                       unsigned parts)
       : order_(order), row_(row), part_(part), parts_(parts), tile_(part) {}
 
-  // Adds elements of vectors that hang over an end, each by a thread of its own: the first of all.
-  __device__ __forceinline__ void add_edges(Best<Rank>& best, const Rank& threshold) const {
+  // Adds elements of vectors that hang over an end, each by a thread of its own: before all others, so that there is room.
+  __device__ __forceinline__ void add_edges(RankBuffer<Rank>& buffer, const Rank& threshold) const {
     const int end = static_cast<int>(threadIdx.x) / kElements;
     const int j = static_cast<int>(threadIdx.x) % kElements;
     const std::int64_t v = end == 0 ? 0 : row_.vectors - 1;
     if (end > (row_.vectors > 1 ? 1 : 0) || row_.is_whole(v) || v / kTile % parts_ != part_) return;
     if ((row_.mask(v) >> j & 1u) == 0) return;
     const Rank rank = rank_at(row_.index(v) + j);
-    if (!is_above(threshold, rank)) best.add(rank);
+    if (!is_above(threshold, rank)) buffer.add(rank);
   }
   // Adds what is not below the threshold. false: there was no room for the element where the thread stands.
-  __device__ __forceinline__ bool add_rest(Best<Rank>& best, const Rank& threshold) {
+  __device__ __forceinline__ bool add_rest(RankBuffer<Rank>& buffer, const Rank& threshold) {
     const Sieve<Order> sieve(order_, row_.g_first, threshold);
     const auto place = static_cast<Bits>(Ranks<Rank>::key(threshold) >> Order::kShift);
     // No way out but the end: a thread that leaves a loop in its middle does not meet its warp again.
@@ -219,7 +287,7 @@ class PartWalk {
         if (mask_ == 0 && row_.is_whole(vector)) mask_ = places_from(place, vector);
         while (has_room && mask_ != 0) {
           const Rank rank = rank_at(row_.index(vector) + __ffs(static_cast<int>(mask_)) - 1);
-          has_room = is_above(threshold, rank) || best.add(rank);
+          has_room = is_above(threshold, rank) || buffer.add(rank);
           if (has_room) mask_ &= mask_ - 1;
         }
         if (has_room) passed_ &= passed_ - 1;
@@ -269,6 +337,72 @@ class PartWalk {
   unsigned mask_ = 0;    // elements of the first of them
 };
 
+// What a thread has of what the blocks of a row have kept, `slots` of each at most: where it stands.
+template <class Rank>
+class KeptWalk {
+ public:
+  __device__ __forceinline__ KeptWalk(const Rank* g_kept, const std::uint32_t* g_counts, unsigned parts,
+                                      int slots)
+      : g_kept_(g_kept),
+        g_counts_(g_counts),
+        parts_(parts),
+        slots_(slots),
+        lanes_(parts < kThreads ? kThreads / static_cast<int>(parts) : 1),
+        part_(threadIdx.x / static_cast<unsigned>(lanes_)),
+        first_(static_cast<int>(threadIdx.x) % lanes_) {}
+
+  // As PartWalk::add_rest.
+  __device__ __forceinline__ bool add_rest(RankBuffer<Rank>& buffer, const Rank& threshold) {
+    bool has_room = true;
+    while (has_room && part_ < parts_) {
+      const int count = static_cast<int>(g_counts_[part_]);
+      while (has_room && first_ < count) {
+        Rank ranks[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          const int at = first_ + i * lanes_;
+          ranks[i] = at < count ? g_kept_[std::int64_t{part_} * slots_ + at] : Ranks<Rank>::lowest();
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          if (!has_room || (added_ >> i & 1u) != 0 || !is_above(ranks[i], Ranks<Rank>::lowest())) continue;
+          has_room = is_above(threshold, ranks[i]) || buffer.add(ranks[i]);
+          if (has_room) added_ |= 1u << i;
+        }
+        if (has_room) {
+          first_ += kAtOnce * lanes_;
+          added_ = 0;
+        }
+      }
+      if (has_room) {
+        part_ += kThreads / static_cast<unsigned>(lanes_);
+        first_ = static_cast<int>(threadIdx.x) % lanes_;
+      }
+    }
+    return has_room;
+  }
+
+ private:
+  static constexpr int kAtOnce = 4;
+
+  const Rank* g_kept_;
+  const std::uint32_t* g_counts_;
+  unsigned parts_;
+  int slots_;
+  int lanes_;           // that share a part
+  unsigned part_;       // that the thread is at
+  int first_;           // of the next ones there
+  unsigned added_ = 0;  // of these
+};
+
+// Walks to the end. Where there is no more room, the threshold rises: of those that found some, k are not below the next one.
+template <class Walk, class Rank>
+__device__ __forceinline__ void add_all(Walk& walk, RankBuffer<Rank>& buffer, Rank threshold,
+                                        std::int64_t k) {
+  while (__syncthreads_or(walk.add_rest(buffer, threshold) ? 0 : 1) != 0)
+    threshold = buffer.keep_best(k, kMostKept);
+}
+
 // `parts` blocks to a row, tiles to them in turn.
 template <class Order>
 __global__ void __launch_bounds__(kThreads, topk_plan::kFilterBlocks)
@@ -278,65 +412,33 @@ __global__ void __launch_bounds__(kThreads, topk_plan::kFilterBlocks)
   ROOFTILE_DYN_SHARED(uint4, s_memory);
   auto* s_ranks = reinterpret_cast<Rank*>(s_memory);
   __shared__ int s_count;
-  __shared__ int s_warps[kWarps];
   __shared__ RankCounts s_counts;
   const unsigned part = blockIdx.x % parts;
   const std::int64_t number = blockIdx.x / parts;
   const auto row = row_vectors(results.g_in, number, results.n);
-  const Rank least = memory.g_thresholds[number];
-  const Rank below = is_above(least, Ranks<Rank>::lowest()) ? Ranks<Rank>::below(least) : least;
-  s_counts.clear();
-  Best<Rank> best(s_ranks, s_count, results.k, below);
+  const Rank threshold = memory.g_thresholds[number];
+  RankBuffer<Rank> buffer(s_ranks, s_count, s_counts);
+  buffer.clear();
   PartWalk<Order> walk(order, row, part, parts);
-  walk.add_edges(best, least);
-  Rank threshold = least;
-  while (__syncthreads_or(walk.add_rest(best, threshold) ? 0 : 1) != 0) {
-    // No more room. Of those that found some, k are not below the next threshold.
-    threshold = threshold_of<kThreads>(s_ranks, kBufferRanks, static_cast<int>(results.k), kMostKept,
-                                       kMostKept, s_counts);
-    __syncthreads();  // the ranks have been read
-    s_counts.clear();
-    best.keep_from(threshold);
-  }
-  const int kept = best.finish_unsorted();
-  const std::int64_t k = results.k;
-  Rank* g_best = memory.g_best + number * parts * k;
+  walk.add_edges(buffer, threshold);
+  __syncthreads();  // there was room for them
+  add_all(walk, buffer, threshold, results.k);
+
+  const int slots = topk_plan::kept_slots(results.k);
+  if (buffer.size() > slots) buffer.keep_best(results.k, slots);
+  const int kept = buffer.size();
+  Rank* g_kept = memory.g_kept + number * parts * slots;
   std::uint32_t* g_counts = memory.g_counts + number * parts;
-  for (int j = static_cast<int>(threadIdx.x); j < kept; j += kThreads) g_best[part * k + j] = s_ranks[j];
+  for (int j = static_cast<int>(threadIdx.x); j < kept; j += kThreads)
+    g_kept[std::int64_t{part} * slots + j] = s_ranks[j];
   if (threadIdx.x == 0) g_counts[part] = static_cast<std::uint32_t>(kept);
   __syncthreads();  // the block has written before it takes its ticket
   if (!is_last_block(&memory.g_tickets[2 * number + 1], parts)) return;
 
-  // Of a row in random order there is room for all of them at once. Places of many are found sooner by sorting.
-  int count = 0;
-  for (unsigned p = threadIdx.x; p < parts; p += kThreads) count += static_cast<int>(g_counts[p]);
-  const int total = block_all_reduce<kThreads>(count, 0, s_warps, [](int a, int b) { return a + b; });
-  if (total <= kBufferRanks && k <= topk_plan::kMostCounted) {
-    if (threadIdx.x == 0) s_count = 0;
-    s_counts.clear();
-    __syncthreads();  // nothing is counted
-    for (unsigned p = static_cast<unsigned>(warp_index()); p < parts; p += kWarps) {
-      const int theirs = static_cast<int>(g_counts[p]);
-      int at = 0;
-      if (lane_index() == 0) at = atomicAdd(&s_count, theirs);
-      at = warp_broadcast(at);
-      for (int i = lane_index(); i < theirs; i += kWarpSize) s_ranks[at + i] = g_best[p * k + i];
-    }
-    __syncthreads();  // all are there
-    give_best<kThreads>(results, number, s_ranks, total, s_ranks + kBufferRanks, s_counts);
-    return;
-  }
-  Best<Rank> best_of_all(s_ranks, s_count, results.k, below);
-  for (std::int64_t first = 0; first < parts * k; first += kThreads) {
-    const std::int64_t i = first + threadIdx.x;
-    Rank rank = Ranks<Rank>::lowest();
-    if (i < parts * k && i % k < g_counts[i / k]) rank = g_best[i];
-    best_of_all.template offer<1>(
-        is_above(rank, Ranks<Rank>::lowest()) ? 1u : 0u, [&](int) { return Ranks<Rank>::key(rank); },
-        [&](int) { return Ranks<Rank>::index(rank); });
-  }
-  best_of_all.finish();
-  results.give_all(number, s_ranks);
+  buffer.clear();
+  KeptWalk<Rank> lists(g_kept, g_counts, parts, slots);
+  add_all(lists, buffer, threshold, results.k);
+  buffer.give_best(results, number);
 }
 
 }  // namespace
@@ -354,8 +456,9 @@ Status ROOFTILE_RUNG(const Call<TopkArgs>& call) {
     SampleMemory<Rank> memory;
     memory.g_maxima = static_cast<Rank*>(call.workspace.data);
     memory.g_thresholds = memory.g_maxima + rows * topk_plan::sample_groups(k);
-    memory.g_best = memory.g_thresholds + rows;
-    memory.g_counts = reinterpret_cast<std::uint32_t*>(memory.g_best + rows * parts * k);
+    memory.g_kept = memory.g_thresholds + rows;
+    memory.g_counts =
+        reinterpret_cast<std::uint32_t*>(memory.g_kept + rows * parts * topk_plan::kept_slots(k));
     memory.g_tickets = static_cast<std::uint32_t*>(call.workspace.zeroed);
     const auto results = results_of<typename Order::Bits>(call.args);
     ROOFTILE_TRY(launch(sample_kernel<Order>,

@@ -98,33 +98,11 @@ class Best {
       compact();
     }
   }
-  // By any thread, for itself: whether there was room. A barrier stands between this and what follows.
-  __device__ __forceinline__ bool add(const Rank& rank) {
-    const int at = atomicAdd(&s_count_, 1);
-    if (at >= kBufferRanks) return false;
-    s_ranks_[at] = rank;
-    return true;
-  }
-  // Of a full buffer those that are not below the threshold.
-  __device__ __forceinline__ void keep_from(const Rank& threshold) {
-    constexpr int kOwn = kBufferRanks / kThreads;
-    Rank own[kOwn];
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) own[i] = s_ranks_[i * kThreads + static_cast<int>(threadIdx.x)];
-    if (threadIdx.x == 0) s_count_ = 0;
-    __syncthreads();  // the buffer is empty
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-      if (!is_above(threshold, own[i])) add(own[i]);
-    }
-  }
   // The best, sorted, in s_ranks; how many they are. Behind them up to a power of two there are lowest ranks.
   __device__ __forceinline__ int finish() {
     compact();
     return kept_;
   }
-  // The same in any order, and nothing behind them.
-  __device__ __forceinline__ int finish_unsorted() { return s_count_ <= k_ ? s_count_ : finish(); }
 
  private:
   static constexpr int kFull = kBufferRanks / 2;
