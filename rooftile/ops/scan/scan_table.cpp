@@ -98,11 +98,13 @@ RungPlan plan_ring(const ScanArgs& args, const DeviceProperties&) {
 // warp_per_row against the next best: 65536 rows of 1024 138.6 and 369, 4096 of 16384 157.8 and 158.5, 1000 of 5000 34.6 and
 // 23.7: so many rows per multiprocessor keep its warps busy.
 constexpr std::int64_t kManyRows = 16;
-// flat_lookback against look_ahead by the bytes of a call: i32 2^22 18.8 and 21.6, f64 2^21 19.6 and 23.7; f16 2^22 14.9 and 16.2,
-// 2^23 23.1 and 22.6; u8 2^23 15.8 and 15.7.
+// flat_lookback against look_ahead by the bytes of a call: i32 2^22 18.8 and 21.6, 5000000 20.9 and 24.0, f64 2^21 19.6 and 23.7;
+// f16 2^22 15.7 and 15.8; u8 2^23 15.8 and 15.7.
 constexpr std::int64_t flat_bytes_chosen(std::size_t element) {
-  return std::int64_t{element > 2 ? 16 : 8} << 20;
+  return std::int64_t{element > 2 ? 24 : 8} << 20;
 }
+// cluster_rows against look_ahead: 1000 rows of 20000 57.8 and 56.5, 300 of 60000 54.9 and 48.7, 100 of 60000 23.7 and 24.6.
+constexpr std::int64_t kClusterBytesChosen = std::int64_t{64} << 20;
 // decoupled_lookback against flat_lookback, i32: 2^17 7.2 and 7.4, 2^18 8.0 and 7.8. Of integers alone: it adds up in another
 // order in every run.
 constexpr std::int64_t kChainTilesChosen = 32;
@@ -211,13 +213,14 @@ std::string_view scan_choose(const ScanArgs& args, const DeviceProperties& devic
   }
   const std::int64_t tiles = cut.rows.count * cut.tiles;
   if (cut.tiles == 1) return "tree_lookback";
-  if (cut.tiles <= scan_plan::kClusterTiles &&
+  const std::int64_t bytes = cut.rows.count * row_bytes;
+  if (cut.tiles <= scan_plan::kClusterTiles && bytes <= kClusterBytesChosen &&
       unavailable_reason(*scan_operator().find_rung("cluster_rows"), device).empty())
     return "cluster_rows";
   if (tiles <= kChainTilesChosen && !is_float(args.in.dtype) &&
       scan_plan::accumulator_bytes(args.in.dtype) <= 4)
     return "decoupled_lookback";
-  if (cut.rows.count * row_bytes <= flat_bytes_chosen(size_of(args.in.dtype))) return "flat_lookback";
+  if (bytes <= flat_bytes_chosen(size_of(args.in.dtype))) return "flat_lookback";
   return unavailable_reason(*scan_operator().find_rung("look_ahead"), device).empty() ? "look_ahead"
                                                                                       : "tree_lookback";
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -101,20 +102,22 @@ constexpr std::int64_t sample_groups(std::int64_t k) {
 inline constexpr std::int64_t kSampledBytes = 16384;  // of a row, or there is too little to be sampled
 struct SampleCut {
   std::int64_t parts = 1;
-  int stride = kSampleStride;
+  int stride = kSampleStride;  // 0: of a row too short for a good threshold, all is looked at
 };
 // What a block keeps of its part.
 constexpr int kept_slots(std::int64_t k) { return static_cast<int>(larger(2 * k, 64)); }
-// Of shorter rows more is looked at: at least four groups to each of the k. And so much, up to a 16th, that what a random row has
-// above the threshold, a stride's elements to each of some 1.3 k, has room in the last block.
+// Of a random row some 1.3 k times `stride` elements are not below the threshold. Up to kBufferRanks have room in the last block;
+// more of them cost it some 1.6 ns each, and a smaller stride costs the sample a microsecond for each 1.5 MB that it reads. Of short
+// rows enough is looked at for four groups to each of the k.
 inline SampleCut sample_cut(const TopkArgs& args, const DeviceProperties& device) {
-  const std::int64_t vectors =
-      rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype)) / kVectorBytes;
+  const std::int64_t bytes = rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype));
   const std::int64_t k = larger(args.k, 1);
-  const std::int64_t groups = vectors / (4 * k * sample_lanes(k));
-  const std::int64_t room = larger(kBufferRanks / (2 * k), 16);
+  const std::int64_t most = bytes / kVectorBytes / (4 * k * sample_lanes(k));
+  const auto cheapest =
+      static_cast<std::int64_t>(std::sqrt(static_cast<double>(bytes) / (2400.0 * static_cast<double>(k))));
+  const std::int64_t wanted = clamped(larger(kBufferRanks / (2 * k), cheapest), 1, kSampleStride);
   return {.parts = parts_of(args, device, kFilterBlocks).parts,
-          .stride = static_cast<int>(clamped(smaller(groups, room), 1, kSampleStride))};
+          .stride = static_cast<int>(smaller(most, wanted))};
 }
 
 // cluster_rows: blocks of a cluster, and what each has of the row. A block's threads are a group each at most: for a k that

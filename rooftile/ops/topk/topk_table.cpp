@@ -161,19 +161,20 @@ std::vector<Rung<TopkArgs>> topk_rung_table() {
   };
 }
 
-// The last block of a row sorts what the others have kept of a larger k, which takes the longer the larger k is: worth it where
-// four reads by digits take longer. On an H200, f32, microseconds, sampled and by digits: 2^26 k 300 347, 527, k 1000 708,
-// 531; 64 x 128256 k 1000 143, 143.
-constexpr std::int64_t kSampledBytesPerK = 400'000;
+// A k above what is counted: on an H200, f32, microseconds, sampled and by digits: 64 rows of 10000 k 300 238, 61; of 128256 k 1000
+// 128 rows 207, 204, 512 rows 677, 579, whose samples are whole rows; all longer or fewer ones are sooner sampled.
+bool takes_digits(const TopkArgs& args, const DeviceProperties& device) {
+  constexpr std::int64_t kManyRows = 128;
+  const int stride = topk_plan::sample_cut(args, device).stride;
+  return stride == 0 || (stride == 1 && topk_plan::rows_of(args).count >= kManyRows);
+}
 
 std::string_view topk_choose(const TopkArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (args.k > topk_plan::kMostBuffered) return "radix_select";
   if (topk_plan::part_cut(args).parts > 0) return "shared_parts";
   if (row_bytes(args) < topk_plan::kSampledBytes) return "bitonic_heap";
-  if (args.k > topk_plan::kMostCounted &&
-      topk_plan::rows_of(args).count * row_bytes(args) < args.k * kSampledBytesPerK)
-    return "radix_select";
+  if (args.k > topk_plan::kMostCounted && takes_digits(args, device)) return "radix_select";
   return "sampled_threshold";
 }
 

@@ -257,24 +257,26 @@ class PartWalk {
 
   __device__ __forceinline__ PartWalk(const Order& order, const CoveringVectors<Bits>& row, unsigned part,
                                       unsigned parts)
-      : order_(order), row_(row), part_(part), parts_(parts), tile_(part) {}
-
-  // Adds elements of vectors that hang over an end, each by a thread of its own: before all others, so that there is room.
-  __device__ __forceinline__ void add_edges(RankBuffer<Rank>& buffer, const Rank& threshold) const {
+      : order_(order), row_(row), parts_(parts), tile_(part) {
+    // Elements of vectors that hang over an end, each by a thread of its own.
     const int end = static_cast<int>(threadIdx.x) / kElements;
     const int j = static_cast<int>(threadIdx.x) % kElements;
-    const std::int64_t v = end == 0 ? 0 : row_.vectors - 1;
-    if (end > (row_.vectors > 1 ? 1 : 0) || row_.is_whole(v) || v / kTile % parts_ != part_) return;
-    if ((row_.mask(v) >> j & 1u) == 0) return;
-    const Rank rank = rank_at(row_.index(v) + j);
-    if (!is_above(threshold, rank)) buffer.add(rank);
+    const std::int64_t v = end == 0 ? 0 : row.vectors - 1;
+    const bool is_there = end <= (row.vectors > 1 ? 1 : 0) && (row.mask(v) >> j & 1u) != 0;
+    if (is_there && !row.is_whole(v) && v / kTile % parts == part) edge_ = row.index(v) + j;
   }
+
   // Adds what is not below the threshold. false: there was no room for the element where the thread stands.
   __device__ __forceinline__ bool add_rest(RankBuffer<Rank>& buffer, const Rank& threshold) {
     const Sieve<Order> sieve(order_, row_.g_first, threshold);
     const auto place = static_cast<Bits>(Ranks<Rank>::key(threshold) >> Order::kShift);
     // No way out but the end: a thread that leaves a loop in its middle does not meet its warp again.
     bool has_room = true;
+    if (edge_ >= 0) {
+      const Rank rank = rank_at(edge_);
+      has_room = is_above(threshold, rank) || buffer.add(rank);
+      if (has_room) edge_ = -1;
+    }
     while (has_room && tile_ * kTile < row_.vectors) {
       if (passed_ == 0) {
         uint4 vectors[kFilterVectors];
@@ -330,8 +332,8 @@ class PartWalk {
 
   const Order& order_;
   const CoveringVectors<Bits>& row_;
-  unsigned part_;
   unsigned parts_;
+  std::int64_t edge_ = -1;  // an element at an end of the row, until it is added
   std::int64_t tile_;
   unsigned passed_ = 0;  // vectors of the tile that are still to be looked at
   unsigned mask_ = 0;    // elements of the first of them
@@ -420,8 +422,6 @@ __global__ void __launch_bounds__(kThreads, topk_plan::kFilterBlocks)
   RankBuffer<Rank> buffer(s_ranks, s_count, s_counts);
   buffer.clear();
   PartWalk<Order> walk(order, row, part, parts);
-  walk.add_edges(buffer, threshold);
-  __syncthreads();  // there was room for them
   add_all(walk, buffer, threshold, results.k);
 
   const int slots = topk_plan::kept_slots(results.k);
@@ -466,7 +466,7 @@ Status ROOFTILE_RUNG(const Call<TopkArgs>& call) {
                          .block = dim3(kThreads),
                          .shared_bytes = kBufferBytes<Rank>,
                          .stream = call.stream},
-                        order, results, lanes, cut.stride, memory));
+                        order, results, lanes, larger(cut.stride, 1), memory));
     return launch(filter_kernel<Order>,
                   {.grid = dim3(static_cast<unsigned>(rows * parts)),
                    .block = dim3(kThreads),
