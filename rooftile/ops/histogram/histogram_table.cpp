@@ -151,7 +151,7 @@ std::vector<Rung<HistogramArgs>> histogram_rung_table() {
 // Of fewer elements, emptying and adding up the columns takes the longer part. On an H200, microseconds, lane_columns and
 // multi_pass: u32 2^16 7.8 and 6.4, 2^18 8.0 and 7.2, 2^19 8.7 and 8.9; f64 2^16 7.3 and 6.3, 2^18 7.7 and 8.5.
 constexpr std::int64_t kColumnBytesChosen = std::int64_t{3} << 19;
-// byte_values and per_warp: 2^16 7.9 and 6.9, 2^18 7.9 and 7.2, 2^20 7.9 and 9.3.
+// byte_values and per_warp, u8 of up to 256 bins: 2^16 7.9 and 6.9, 2^18 7.9 and 7.2, 2^20 7.9 and 9.3.
 constexpr std::int64_t kByteValuesChosen = std::int64_t{3} << 17;
 
 std::string_view histogram_choose(const HistogramArgs& args, const DeviceProperties& device) {

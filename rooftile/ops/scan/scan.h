@@ -14,8 +14,8 @@
 // NaN, +-0   sum as IEEE 754 has it. min and max: NaN from the first NaN on. +0 and -0 are equal: either may come.
 // Size       64-bit index arithmetic; 2^31 elements and more are served.
 // Error      float sums: the rounding of a tree of chains, and one rounding to out's dtype (tests: scan_ref.cpp).
-// Determinism  run-to-run, float sums too: tiles meet in a fixed tree. The exception is the rung decoupled_lookback, which
-//            is never chosen.
+// Determinism  run-to-run, float sums too: tiles meet in a fixed order. The exception is the rung decoupled_lookback, which
+//            is chosen for integers alone, whose sums are the same in any order.
 // Source     Blelloch, "Prefix sums and their applications" (1990); Harris, Sengupta and Owens, GPU Gems 3, ch. 39; Merrill
 //            and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016).
 //

@@ -63,6 +63,8 @@ void add_rows(std::vector<Case>& cases, DType dtype) {
   const std::int64_t long_row = topk_plan::kSampledBytes / static_cast<std::int64_t>(size_of(dtype));
   cases.push_back(make_case({.m = 2, .n = 3 * long_row, .k = 50, .dtype = dtype}));
   cases.push_back(make_case({.n = long_row + 5, .k = 50, .dtype = dtype, .offset = 1}));
+  cases.push_back(make_case(
+      {.n = long_row + 5, .k = 50, .dtype = dtype, .largest = false, .fill = Fill::normal, .offset = 1}));
   cases.push_back(make_case({.n = 1, .k = 1, .dtype = dtype}));
   cases.push_back(make_case({.n = 33, .k = 33, .dtype = dtype, .largest = false}));
   cases.push_back(make_case({.m = 2, .n = 1500, .k = 7, .dtype = dtype, .largest = false, .offset = 3}));

@@ -107,7 +107,7 @@ struct SampleCut {
 // What a block keeps of its part.
 constexpr int kept_slots(std::int64_t k) { return static_cast<int>(larger(2 * k, 64)); }
 // Of a random row some 1.3 k times `stride` elements are not below the threshold. Up to kBufferRanks have room in the last block;
-// more of them cost it some 1.6 ns each, and a smaller stride costs the sample a microsecond for each 1.5 MB that it reads. Of short
+// more of them cost it some 1.2 ns each, and a smaller stride costs the sample a microsecond for each 1.5 MB that it reads. Of short
 // rows enough is looked at for four groups to each of the k.
 inline SampleCut sample_cut(const TopkArgs& args, const DeviceProperties& device) {
   const std::int64_t bytes = rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype));
@@ -156,6 +156,7 @@ inline constexpr std::int64_t kMostParts = 128;
 constexpr std::int64_t most_of(std::int64_t k) { return k + k / 2 + 8; }
 // Room for what is not below the last of the thresholds.
 inline constexpr int kBestRanks = 512;
+inline constexpr std::int64_t kStaticShared = 1024;  // what the kernel has beside
 struct PartCut {
   bool is_small = false;
   int parts = 1;
@@ -165,8 +166,8 @@ struct PartCut {
   int most = 1;    // not below a threshold, of those that it is looked for among
   int ranks = 1;   // in a block's shared memory
 };
-// parts = 0: the row is too long, k too large. A row may begin anywhere to a 16-byte boundary.
-inline PartCut part_cut(const TopkArgs& args) {
+// parts = 0: the row is too long, k too large, a block's shared memory too small. A row may begin anywhere to a 16-byte boundary.
+inline PartCut part_cut(const TopkArgs& args, const DeviceProperties& device) {
   const std::int64_t bytes =
       rows_of(args).length * static_cast<std::int64_t>(size_of(args.in.dtype)) + kVectorBytes;
   constexpr std::int64_t kSmallBytes = std::int64_t{kSmallThreads} * kSmallVectors * kVectorBytes;
@@ -175,7 +176,7 @@ inline PartCut part_cut(const TopkArgs& args) {
   if (parts > kMostParts || args.k > kMostCounted) return {.parts = 0};
   const bool is_small = bytes <= kSmallBytes;
   const std::int64_t threads = is_small ? kSmallThreads : kThreads;
-  // Four times as many groups as k: of a random row an eighth more than k elements are kept, and few maxima are to be counted.
+  // Four times as many groups as k, as far as there are threads: of a random row an eighth more than k elements are kept, and few maxima are to be counted.
   const std::int64_t groups = clamped(4 * power_of_two(args.k), 32, threads);
   // What all parts keep must fit where one of them lay.
   const std::int64_t kept = larger(2 * args.k, 64);
@@ -183,13 +184,18 @@ inline PartCut part_cut(const TopkArgs& args) {
   // Room for those of sorted rows, where some elements side by side have one thread.
   const std::int64_t room = larger(groups, 8 * power_of_two(args.k));
   const std::int64_t most = most_of(args.k);
+  const std::int64_t ranks = room + kBestRanks;
+  const std::int64_t vectors = threads * (is_small ? kSmallVectors : kPartVectors);
+  const std::int64_t shared =
+      vectors * kVectorBytes + ranks * static_cast<std::int64_t>(rank_bytes(args)) + kStaticShared;
+  if (shared > static_cast<std::int64_t>(device.shared_memory_per_block)) return {.parts = 0};
   return {.is_small = is_small,
           .parts = static_cast<int>(parts),
           .groups = static_cast<int>(groups),
           .room = static_cast<int>(room),
           .kept = static_cast<int>(kept),
           .most = static_cast<int>(most),
-          .ranks = static_cast<int>(room + kBestRanks)};
+          .ranks = static_cast<int>(ranks)};
 }
 
 }  // namespace rooftile::topk_plan

@@ -39,11 +39,6 @@ struct Ranks<std::uint64_t> {
   __device__ __forceinline__ static std::uint32_t index(std::uint64_t rank) {
     return ~static_cast<std::uint32_t>(rank);
   }
-  // The next lower one. Of no lowest rank.
-  __device__ __forceinline__ static std::uint64_t below(std::uint64_t rank) { return rank - 1; }
-  // Ranks as numbers in the same order.
-  using Number = std::uint64_t;
-  __device__ __forceinline__ static std::uint64_t from_number(Number number) { return number; }
   // `count` bits from bit `shift` on.
   __device__ __forceinline__ static std::uint32_t bits(std::uint64_t rank, int shift, int count) {
     return static_cast<std::uint32_t>(rank >> shift) & ((1u << count) - 1u);
@@ -68,14 +63,6 @@ struct Ranks<WideRank> {
   __device__ __forceinline__ static Key key(const WideRank& rank) { return rank.key; }
   __device__ __forceinline__ static std::uint32_t index(const WideRank& rank) {
     return ~static_cast<std::uint32_t>(rank.turned_index);
-  }
-  // An element's turned index is not 0.
-  __device__ __forceinline__ static WideRank below(const WideRank& rank) {
-    return {rank.key, rank.turned_index - 1};
-  }
-  __extension__ using Number = unsigned __int128;
-  __device__ __forceinline__ static WideRank from_number(Number number) {
-    return {static_cast<std::uint64_t>(number >> 32), static_cast<std::uint32_t>(number)};
   }
   // The key lies from bit 32 on.
   __device__ __forceinline__ static std::uint32_t bits(const WideRank& rank, int shift, int count) {

@@ -36,9 +36,9 @@ std::string_view supports_sampling(const TopkArgs& args, const DeviceProperties&
   return row_bytes(args) >= topk_plan::kSampledBytes ? ""
                                                      : "a sample of a row: serves rows of 16 KiB and more";
 }
-std::string_view supports_parts(const TopkArgs& args, const DeviceProperties&) {
+std::string_view supports_parts(const TopkArgs& args, const DeviceProperties& device) {
   if (args.k > topk_plan::kMostCounted) return "counts for each of the best: serves k up to 256";
-  return topk_plan::part_cut(args).parts > 0
+  return topk_plan::part_cut(args, device).parts > 0
              ? ""
              : "parts of a row in the shared memory of blocks, and what they keep in that of one: serves rows of some MiB, "
                "the less the larger k is";
@@ -86,8 +86,8 @@ RungPlan plan_sampling(const TopkArgs& args, const DeviceProperties& device) {
                         .zeroed_bytes = 2 * rows * sizeof(std::uint32_t)},
           .config = PlanConfig::of(cut)};
 }
-RungPlan plan_parts(const TopkArgs& args, const DeviceProperties&) {
-  const topk_plan::PartCut cut = topk_plan::part_cut(args);
+RungPlan plan_parts(const TopkArgs& args, const DeviceProperties& device) {
+  const topk_plan::PartCut cut = topk_plan::part_cut(args, device);
   RungPlan plan{.config = PlanConfig::of(cut)};
   if (cut.parts > 1) {
     const auto rows = static_cast<std::size_t>(topk_plan::rows_of(args).count);
@@ -143,7 +143,7 @@ std::vector<Rung<TopkArgs>> topk_rung_table() {
        .expects = {{"bytes_moved_over_needed", 1, 1.1}}},
       {.rung = topk_rungs::sampled_threshold,
        .idea =
-           "A 64th of the row gives a threshold that k elements at least are not below; one read keeps those alone.",
+           "A sample of the row, a 64th or more, gives a threshold that k elements at least are not below; one read keeps those alone.",
        .change = "rows of any length, by all multiprocessors",
        .source = "Floyd and Rivest 1975",
        .supports = supports_sampling,
@@ -172,7 +172,7 @@ bool takes_digits(const TopkArgs& args, const DeviceProperties& device) {
 std::string_view topk_choose(const TopkArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (args.k > topk_plan::kMostBuffered) return "radix_select";
-  if (topk_plan::part_cut(args).parts > 0) return "shared_parts";
+  if (topk_plan::part_cut(args, device).parts > 0) return "shared_parts";
   if (row_bytes(args) < topk_plan::kSampledBytes) return "bitonic_heap";
   if (args.k > topk_plan::kMostCounted && takes_digits(args, device)) return "radix_select";
   return "sampled_threshold";

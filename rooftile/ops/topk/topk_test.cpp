@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "rooftile/ops/topk/topk_table.h"
 
 namespace rooftile {
 namespace {
@@ -45,6 +46,21 @@ class TopkTest : public ::testing::TestWithParam<Device> {
  private:
   std::optional<Context> context_;
 };
+
+// A GPU of sm_89 has 99 KiB for a block, where one of sm_90 has 227.
+TEST(TopkChoice, IsARungWhoseBlocksFit) {
+  DeviceProperties device;
+  device.device = cuda_device(0);
+  device.compute_capability = 89;
+  device.multiprocessors = 128;
+  TopkArgs args{.k = 200};
+  args.in.dtype = DType::f64;
+  args.in.shape = {2000};
+  device.shared_memory_per_block = 101376;
+  EXPECT_EQ(topk_choose(args, device), "bitonic_heap");
+  device.shared_memory_per_block = 232448;
+  EXPECT_EQ(topk_choose(args, device), "shared_parts");
+}
 
 TEST_P(TopkTest, LargestAndSmallestOfTheTextbook) {
   const std::vector<float> x = {3, -1, 7, 7, 0, 4};

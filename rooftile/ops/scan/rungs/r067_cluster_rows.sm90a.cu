@@ -3,7 +3,7 @@
 // Idea       a cluster per row, a tile to each of its blocks: every block writes its total into the shared memory of those
 //            behind it.
 // Change     what stands in front of a tile comes through shared memory: nothing is published, and nothing has to be zero again.
-// Limits     sm_90a; rows of at most 16 tiles (256 KiB).
+// Limits     sm_90a; rows of at most 16 tiles (256 KiB). More than 8 tiles ask for a cluster that not every GPU has: H100 and H200 do.
 // Bottleneck latency: launch, load, the cluster's two barriers, store.
 // Source     PTX ISA, distributed shared memory.
 #include "rooftile/device/sm90a/cluster.h"
