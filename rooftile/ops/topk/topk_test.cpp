@@ -48,7 +48,7 @@ class TopkTest : public ::testing::TestWithParam<Device> {
 };
 
 // A GPU of sm_89 has 99 KiB for a block, where one of sm_90 has 227.
-TEST(TopkChoice, IsARungWhoseBlocksFit) {
+TEST(TopkTestOfChoices, ARungIsTakenWhoseBlocksFit) {
   DeviceProperties device;
   device.device = cuda_device(0);
   device.compute_capability = 89;
