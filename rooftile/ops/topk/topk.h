@@ -16,7 +16,8 @@
 // Determinism  run-to-run.
 // Source     Batcher, "Sorting networks and their applications" (1968); Alabi et al., "Fast k-selection algorithms for graphics
 //            processing units" (2012), radix select; Johnson et al., "Billion-scale similarity search with GPUs" (2017), queues
-//            behind a threshold.
+//            behind a threshold; Floyd and Rivest, "Expected time bounds for selection" (1975), a threshold from a sample; Knuth,
+//            The Art of Computer Programming 3, 5.2, ranks by counting.
 #pragma once
 
 #include <cstdint>

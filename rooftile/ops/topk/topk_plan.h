@@ -26,6 +26,9 @@ inline constexpr std::int64_t kMostBuffered = 1024;
 // The largest k whose elements get their places by counting.
 inline constexpr std::int64_t kMostCounted = 256;
 
+// What a block keeps of its part of a row, at most.
+constexpr int kept_slots(std::int64_t k) { return static_cast<int>(larger(2 * k, 64)); }
+
 // An element's key and index as one number (topk_ranks.h).
 constexpr std::size_t rank_bytes(std::size_t element) { return element == 8 ? 16 : 8; }
 inline std::size_t rank_bytes(const TopkArgs& args) { return rank_bytes(size_of(args.in.dtype)); }
@@ -104,8 +107,6 @@ struct SampleCut {
   std::int64_t parts = 1;
   int stride = kSampleStride;  // 0: of a row too short for a good threshold, all is looked at
 };
-// What a block keeps of its part.
-constexpr int kept_slots(std::int64_t k) { return static_cast<int>(larger(2 * k, 64)); }
 // Of a random row some 1.3 k times `stride` elements are not below the threshold. Up to kBufferRanks have room in the last block;
 // more of them cost it some 1.2 ns each, and a smaller stride costs the sample a microsecond for each 1.5 MB that it reads. Of short
 // rows enough is looked at for four groups to each of the k.
@@ -179,7 +180,7 @@ inline PartCut part_cut(const TopkArgs& args, const DeviceProperties& device) {
   // Four times as many groups as k, as far as there are threads: of a random row an eighth more than k elements are kept, and few maxima are to be counted.
   const std::int64_t groups = clamped(4 * power_of_two(args.k), 32, threads);
   // What all parts keep must fit where one of them lay.
-  const std::int64_t kept = larger(2 * args.k, 64);
+  const int kept = kept_slots(args.k);
   if (parts * kept * static_cast<std::int64_t>(rank_bytes(args)) > kPartOfRow) return {.parts = 0};
   // Room for those of sorted rows, where some elements side by side have one thread.
   const std::int64_t room = larger(groups, 8 * power_of_two(args.k));
@@ -193,7 +194,7 @@ inline PartCut part_cut(const TopkArgs& args, const DeviceProperties& device) {
           .parts = static_cast<int>(parts),
           .groups = static_cast<int>(groups),
           .room = static_cast<int>(room),
-          .kept = static_cast<int>(kept),
+          .kept = kept,
           .most = static_cast<int>(most),
           .ranks = static_cast<int>(ranks)};
 }

@@ -9,7 +9,8 @@
 // Bottleneck DRAM; of rows below some MiB the two launches and the last block.
 // Source     a threshold from a sample: Floyd and Rivest (1975), "Expected time bounds for selection"; queues: Johnson et al. (2017).
 #include "rooftile/device/last_block.h"
-#include "rooftile/ops/topk/rungs/rank_counts.h"
+#include "rooftile/ops/topk/rungs/rank_buffer.h"
+#include "rooftile/ops/topk/rungs/sieve.h"
 
 namespace rooftile::ROOFTILE_TARGET::topk_rungs {
 namespace {
@@ -18,8 +19,6 @@ using topk_plan::kSampleBlocks;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kVectors = topk_plan::kVectors;
 constexpr int kFilterVectors = 2 * kVectors;  // a thread has so many in flight
-// Of a full buffer, when its threshold rises.
-constexpr int kMostKept = kBufferRanks / 2;
 
 // Memory of a call; tickets are zero before and afterwards.
 template <class Rank>
@@ -90,163 +89,6 @@ __global__ void __launch_bounds__(kThreads)
   const Rank threshold = threshold_of<kThreads>(s_ranks, groups, k, most, most, s_counts);
   if (thread == 0) memory.g_thresholds[number] = threshold;
 }
-
-// Tells of most vectors at once that they have no element that is not below a threshold.
-template <class Order>
-class Sieve {
- public:
-  using Bits = typename Order::Bits;
-  using Rank = typename Order::Rank;
-
-  // The threshold is an element of the row, or the lowest rank.
-  __device__ __forceinline__ Sieve(const Order& order, const Bits* g_row, const Rank& threshold)
-      : order_(order),
-        place_(static_cast<Bits>(Ranks<Rank>::key(threshold) >> Order::kShift)),
-        index_(Ranks<Rank>::index(threshold)) {
-    if constexpr (Order::kIsFloat) {
-      if (!is_above(threshold, Ranks<Rank>::lowest())) return;
-      // Floats from a positive number upwards, or from a negative one downwards, have its magnitude at least, and so have NaNs.
-      const Bits bits = g_row[index_];
-      const Bits magnitude = magnitude_of(bits);
-      if (((bits ^ order.turn) & Order::kSign) == 0 && magnitude <= order.infinity) magnitude_ = magnitude;
-    }
-  }
-  // A bit for each vector that may have one. `first`: the index that all their elements have at least.
-  template <int kCount>
-  [[nodiscard]] __device__ __forceinline__ unsigned passed(const uint4 (&vectors)[kCount],
-                                                           std::int64_t first) const {
-    // Behind the threshold equal elements are below it.
-    const Bits more = first > std::int64_t{index_} ? 1 : 0;
-    unsigned passed = 0;
-    if (magnitude_ != 0) {
-      const auto least = static_cast<Bits>(magnitude_ + more);
-#pragma unroll
-      for (int v = 0; v < kCount; ++v) passed |= any_magnitude_from(vectors[v], least) ? 1u << v : 0u;
-    } else {
-      const auto least = static_cast<Bits>(place_ + more);
-      if (least < place_) return 0;
-#pragma unroll
-      for (int v = 0; v < kCount; ++v) passed |= any_place_from(vectors[v], least) ? 1u << v : 0u;
-    }
-    return passed;
-  }
-
- private:
-  [[nodiscard]] __device__ __forceinline__ static Bits magnitude_of(Bits bits) {
-    return static_cast<Bits>(bits & static_cast<Bits>(~Order::kSign));
-  }
-  [[nodiscard]] __device__ __forceinline__ static Vec<Bits, kVecElements<Bits>> elements_of(
-      const uint4& vector) {
-    Vec<Bits, kVecElements<Bits>> vec;
-    memcpy(static_cast<void*>(&vec), &vector, kVecBytes);
-    return vec;
-  }
-  [[nodiscard]] __device__ __forceinline__ static bool any_magnitude_from(const uint4& vector, Bits least) {
-    if constexpr (sizeof(Bits) == 2) {
-      // Two to a word: a sum's highest bit says that it is not below 2^15.
-      const std::uint32_t rest = (0x8000u - least) * 0x00010001u;
-      const auto sums = [&](std::uint32_t word) { return (word & 0x7fff7fffu) + rest; };
-      return ((sums(vector.x) | sums(vector.y) | sums(vector.z) | sums(vector.w)) & 0x80008000u) != 0;
-    } else {
-      const auto vec = elements_of(vector);
-      bool is_any = false;
-#pragma unroll
-      for (int j = 0; j < kVecElements<Bits>; ++j) is_any = is_any || magnitude_of(vec[j]) >= least;
-      return is_any;
-    }
-  }
-  [[nodiscard]] __device__ __forceinline__ bool any_place_from(const uint4& vector, Bits least) const {
-    if constexpr (sizeof(Bits) == 1) {
-      // Two to a word: a sum's bit 8 says that it is not below 2^8.
-      const std::uint32_t flips = order_.place(Bits{0}) * 0x01010101u;
-      const std::uint32_t rest = (0x100u - least) * 0x00010001u;
-      const auto sums = [&](std::uint32_t word) {
-        return (((word ^ flips) & 0x00ff00ffu) + rest) | (((word ^ flips) >> 8 & 0x00ff00ffu) + rest);
-      };
-      return ((sums(vector.x) | sums(vector.y) | sums(vector.z) | sums(vector.w)) & 0x01000100u) != 0;
-    } else {
-      const auto vec = elements_of(vector);
-      bool is_any = false;
-#pragma unroll
-      for (int j = 0; j < kVecElements<Bits>; ++j) is_any = is_any || order_.place(vec[j]) >= least;
-      return is_any;
-    }
-  }
-
-  const Order& order_;
-  Bits place_;
-  std::uint32_t index_;
-  Bits magnitude_ = 0;  // 0: places are compared
-};
-
-// Ranks that wait in shared memory, by all threads of a block.
-template <class Rank>
-class RankBuffer {
- public:
-  __device__ __forceinline__ RankBuffer(Rank* s_ranks, int& s_count, RankCounts& s_counts)
-      : s_ranks_(s_ranks), s_count_(s_count), s_counts_(s_counts) {}
-
-  __device__ __forceinline__ void clear() {
-    if (threadIdx.x == 0) s_count_ = 0;
-    s_counts_.clear();
-    __syncthreads();  // it is empty
-  }
-  // By any thread, for itself: whether there was room.
-  __device__ __forceinline__ bool add(const Rank& rank) {
-    const int at = atomicAdd(&s_count_, 1);
-    if (at >= kBufferRanks) return false;
-    s_ranks_[at] = rank;
-    return true;
-  }
-  // Behind a barrier, as all that follows.
-  [[nodiscard]] __device__ __forceinline__ int size() const {
-    return s_count_ < kBufferRanks ? s_count_ : kBufferRanks;
-  }
-  // Of more than `most` keeps the k highest and some others, at most as many. No lower rank than what is returned is one of the k.
-  __device__ __forceinline__ Rank keep_best(std::int64_t k, int most) {
-    constexpr int kOwn = kBufferRanks / kThreads;
-    const int count = size();
-    const Rank threshold =
-        threshold_of<kThreads>(s_ranks_, count, static_cast<int>(k), most, most, s_counts_);
-    Rank own[kOwn];
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-      const int at = i * kThreads + static_cast<int>(threadIdx.x);
-      own[i] = at < count ? s_ranks_[at] : Ranks<Rank>::lowest();
-    }
-    __syncthreads();  // the ranks have been read
-    clear();
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-      if (is_above(own[i], Ranks<Rank>::lowest()) && !is_above(threshold, own[i])) add(own[i]);
-    }
-    __syncthreads();  // the best are there
-    return threshold;
-  }
-  // The highest first, k of them.
-  template <class Bits>
-  __device__ __forceinline__ void give_best(const Results<Bits>& results, std::int64_t row) {
-    if (results.k <= topk_plan::kMostCounted) {
-      topk_rungs::give_best<kThreads>(results, row, s_ranks_, size(), s_ranks_ + kBufferRanks, s_counts_);
-      return;
-    }
-    // Places of many are found sooner by sorting.
-    if (size() > kMostKept) keep_best(results.k, kMostKept);
-    const int count = size();
-    int padded = 2;
-    while (padded < count) padded *= 2;
-    for (int i = count + static_cast<int>(threadIdx.x); i < padded; i += kThreads)
-      s_ranks_[i] = Ranks<Rank>::lowest();
-    __syncthreads();  // padded
-    sort_falling(s_ranks_, padded);
-    results.give_all(row, s_ranks_);
-  }
-
- private:
-  Rank* s_ranks_;
-  int& s_count_;
-  RankCounts& s_counts_;
-};
 
 // What a thread has of a part of a row, whose tiles are those of a block: where it stands in it, until all is seen.
 template <class Order>
@@ -396,14 +238,6 @@ class KeptWalk {
   int first_;           // of the next ones there
   unsigned added_ = 0;  // of these
 };
-
-// Walks to the end. Where there is no more room, the threshold rises: of those that found some, k are not below the next one.
-template <class Walk, class Rank>
-__device__ __forceinline__ void add_all(Walk& walk, RankBuffer<Rank>& buffer, Rank threshold,
-                                        std::int64_t k) {
-  while (__syncthreads_or(walk.add_rest(buffer, threshold) ? 0 : 1) != 0)
-    threshold = buffer.keep_best(k, kMostKept);
-}
 
 // `parts` blocks to a row, tiles to them in turn.
 template <class Order>
