@@ -72,11 +72,12 @@ constexpr int digits_of(std::size_t element) {
 struct Parts {
   std::int64_t parts = 1;
 };
-// As many as fill the device, of at least a tile each.
-inline Parts parts_of(const TopkArgs& args, const DeviceProperties& device, int blocks_per_multiprocessor) {
+// As many as fill the device, of at least a tile each: `vectors` of each thread.
+inline Parts parts_of(const TopkArgs& args, const DeviceProperties& device, int blocks_per_multiprocessor,
+                      int vectors) {
   const Rows rows = rows_of(args);
   const auto size = static_cast<std::int64_t>(size_of(args.in.dtype));
-  const std::int64_t tiles = ceil_div(rows.length * size, std::int64_t{kThreads} * kVectors * kVectorBytes);
+  const std::int64_t tiles = ceil_div(rows.length * size, std::int64_t{kThreads} * vectors * kVectorBytes);
   const std::int64_t blocks = std::int64_t{device.multiprocessors} * blocks_per_multiprocessor;
   return {clamped(ceil_div(blocks, larger(rows.count, 1)), 1, larger(tiles, 1))};
 }
@@ -97,6 +98,7 @@ inline Parts host_parts_of(const TopkArgs& args) {
 inline constexpr int kSampleStride = 64;
 inline constexpr int kSampleBlocks = 64;
 inline constexpr int kFilterBlocks = 2;  // per multiprocessor
+inline constexpr int kFilterVectors = 2 * kVectors;
 // Lanes that have one maximum between them: enough groups for k.
 constexpr int sample_lanes(std::int64_t k) { return k <= 256 ? 32 : 8; }
 constexpr std::int64_t sample_groups(std::int64_t k) {
@@ -117,7 +119,7 @@ inline SampleCut sample_cut(const TopkArgs& args, const DeviceProperties& device
   const auto cheapest =
       static_cast<std::int64_t>(std::sqrt(static_cast<double>(bytes) / (2400.0 * static_cast<double>(k))));
   const std::int64_t wanted = clamped(larger(kBufferRanks / (2 * k), cheapest), 1, kSampleStride);
-  return {.parts = parts_of(args, device, kFilterBlocks).parts,
+  return {.parts = parts_of(args, device, kFilterBlocks, kFilterVectors).parts,
           .stride = static_cast<int>(smaller(most, wanted))};
 }
 

@@ -63,7 +63,7 @@ RungPlan plan_sort(const TopkArgs& args, const DeviceProperties&) {
 
 RungPlan plan_radix(const TopkArgs& args, const DeviceProperties& device) {
   const RadixCut cut{.rows = topk_plan::radix_rows(args),
-                     .parts = topk_plan::parts_of(args, device, 4).parts};
+                     .parts = topk_plan::parts_of(args, device, 4, topk_plan::kVectors).parts};
   const auto rows = static_cast<std::size_t>(cut.rows);
   const auto ranks = static_cast<std::size_t>(topk_plan::sorted_ranks(args.k));
   return {.workspace = {.bytes = rows * (ranks * topk_plan::rank_bytes(args) + topk_plan::kRowStateBytes),
@@ -161,6 +161,8 @@ std::vector<Rung<TopkArgs>> topk_rung_table() {
   };
 }
 
+namespace {
+
 // A k above what is counted: on an H200, f32, microseconds, sampled and by digits: 64 rows of 10000 k 300 238, 61; of 128256 k 1000
 // 128 rows 207, 204, 512 rows 677, 579, whose samples are whole rows; all longer or fewer ones are sooner sampled.
 bool takes_digits(const TopkArgs& args, const DeviceProperties& device) {
@@ -169,13 +171,20 @@ bool takes_digits(const TopkArgs& args, const DeviceProperties& device) {
   return stride == 0 || (stride == 1 && topk_plan::rows_of(args).count >= kManyRows);
 }
 
+bool is_available(std::string_view rung, const DeviceProperties& device) {
+  return unavailable_reason(*topk_operator().find_rung(rung), device).empty();
+}
+
+}  // namespace
+
 std::string_view topk_choose(const TopkArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (args.k > topk_plan::kMostBuffered) return "radix_select";
-  if (topk_plan::part_cut(args, device).parts > 0) return "shared_parts";
+  if (topk_plan::part_cut(args, device).parts > 0 && is_available("shared_parts", device))
+    return "shared_parts";
   if (row_bytes(args) < topk_plan::kSampledBytes) return "bitonic_heap";
   if (args.k > topk_plan::kMostCounted && takes_digits(args, device)) return "radix_select";
-  return "sampled_threshold";
+  return is_available("sampled_threshold", device) ? "sampled_threshold" : "radix_select";
 }
 
 }  // namespace rooftile

@@ -15,10 +15,10 @@
 namespace rooftile::ROOFTILE_TARGET::topk_rungs {
 namespace {
 
+using topk_plan::kFilterVectors;
 using topk_plan::kSampleBlocks;
 constexpr int kWarps = kThreads / kWarpSize;
 constexpr int kVectors = topk_plan::kVectors;
-constexpr int kFilterVectors = 2 * kVectors;  // a thread has so many in flight
 
 // Memory of a call; tickets are zero before and afterwards.
 template <class Rank>
