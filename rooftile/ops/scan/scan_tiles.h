@@ -112,7 +112,8 @@ class LaneVectors {
     for (int v = 0; v < kVectors; ++v) {
       const Vec<Out, kElements> r_out = results(v, scan_.combine(running, before_[v]), exclusive);
       if (place_.vectors_to_out && is_whole(v)) {
-        store_vec(place_.g_out + at(v, 0), r_out);
+        // The compiler would take a plain store apart, to share its pieces with the branch below.
+        store_vec<StorePolicy::no_allocate>(place_.g_out + at(v, 0), r_out);
       } else {
 #pragma unroll
         for (int i = 0; i < kElements; ++i) {
