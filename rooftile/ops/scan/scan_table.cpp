@@ -99,12 +99,20 @@ RungPlan plan_ring(const ScanArgs& args, const DeviceProperties&) {
 // 23.7: so many rows per multiprocessor keep its warps busy.
 constexpr std::int64_t kManyRows = 16;
 // flat_lookback against look_ahead by the bytes of a call: i32 2^22 18.8 and 21.6, 5000000 20.9 and 24.0, f64 2^21 19.6 and 23.7;
-// f16 2^22 15.7 and 15.8; u8 2^23 15.8 and 15.7.
-constexpr std::int64_t flat_bytes_chosen(std::size_t element) {
-  return std::int64_t{element > 2 ? 24 : 8} << 20;
+// f16 2^22 15.7 and 15.8; u8 2^23 15.8 and 15.7; of rows, whose ends a tile of look_ahead's does not meet: f16 500 of 40000 43.8
+// and 47.6, u8 300 of 50000 32.4 and 40.7, 500 of 100000 73.5 and 66.6.
+constexpr std::int64_t flat_bytes_chosen(std::size_t element, std::int64_t rows) {
+  if (element > 2) return std::int64_t{24} << 20;
+  return std::int64_t{rows > 1 ? 40 : 8} << 20;
 }
-// cluster_rows against look_ahead: 1000 rows of 20000 57.8 and 56.5, 300 of 60000 54.9 and 48.7, 100 of 60000 23.7 and 24.6.
-constexpr std::int64_t kClusterBytesChosen = std::int64_t{64} << 20;
+// cluster_rows against the best of the others, by the tiles of a row: f32 3 tiles 100 MB 65.3 and 79.2, 160 MB 100.7 and 106.8, 400 MB
+// 241.2 and 240.4; 5 tiles 80 MB 52.6 and 54.2, 160 MB 99.8 and 95.7; 8 tiles 60 MB 42.1 and 45.2, 120 MB 77.7 and 76.1; 10 tiles
+// 96 MB 64.6 and 60.6; 15 tiles 24 MB 21.3 and 23.3, 72 MB 50.4 and 46.7. f16 8 MB 15.0 and 15.1, 20 MB 29.4 and 27.5; u8 1 MB 9.9
+// and 10.2, 10 MB 36.9 and 21.3.
+constexpr std::int64_t cluster_bytes_chosen(std::size_t element, std::int64_t tiles) {
+  if (element > 2) return 600'000'000 / tiles;
+  return std::int64_t{element == 2 ? 10 : 2} << 20;
+}
 // decoupled_lookback against flat_lookback, i32: 2^17 7.2 and 7.4, 2^18 8.0 and 7.8. Of integers alone: it adds up in another
 // order in every run.
 constexpr std::int64_t kChainTilesChosen = 32;
@@ -204,23 +212,24 @@ std::vector<Rung<ScanArgs>> scan_rung_table() {
 std::string_view scan_choose(const ScanArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   const Cut cut = scan_plan::cut_tiles(args);
-  const std::int64_t row_bytes = cut.rows.length * static_cast<std::int64_t>(size_of(args.in.dtype));
-  if (cut.rows.count > 1 && row_bytes <= scan_plan::kWarpRowBytes) {
-    // A row that fills a tile is a block's, and waits for nobody; many rows keep all warps busy, one for each.
-    if (4 * row_bytes > 3 * scan_plan::kTileBytes && cut.tiles == 1) return "tree_lookback";
-    const std::int64_t many = std::int64_t{device.multiprocessors} * kManyRows;
-    if (row_bytes <= scan_plan::kTileBytes / 4 || cut.rows.count >= many) return "warp_per_row";
-  }
-  const std::int64_t tiles = cut.rows.count * cut.tiles;
-  if (cut.tiles == 1) return "tree_lookback";
+  const std::size_t element = size_of(args.in.dtype);
+  const std::int64_t row_bytes = cut.rows.length * static_cast<std::int64_t>(element);
   const std::int64_t bytes = cut.rows.count * row_bytes;
-  if (cut.tiles <= scan_plan::kClusterTiles && bytes <= kClusterBytesChosen &&
+  const bool is_short = cut.rows.count > 1 && row_bytes <= scan_plan::kWarpRowBytes;
+  if (is_short && row_bytes <= scan_plan::kTileBytes / 4) return "warp_per_row";
+  if (cut.tiles > 1 && cut.tiles <= scan_plan::kClusterTiles &&
+      bytes <= cluster_bytes_chosen(element, cut.tiles) &&
       unavailable_reason(*scan_operator().find_rung("cluster_rows"), device).empty())
     return "cluster_rows";
-  if (tiles <= kChainTilesChosen && !is_float(args.in.dtype) &&
+  // A row that fills a tile is a block's, and waits for nobody; many rows keep all warps busy, one for each.
+  const bool fills_tile = 4 * row_bytes > 3 * scan_plan::kTileBytes && cut.tiles == 1;
+  if (is_short && !fills_tile && cut.rows.count >= std::int64_t{device.multiprocessors} * kManyRows)
+    return "warp_per_row";
+  if (cut.tiles == 1) return "tree_lookback";
+  if (cut.rows.count * cut.tiles <= kChainTilesChosen && !is_float(args.in.dtype) &&
       scan_plan::accumulator_bytes(args.in.dtype) <= 4)
     return "decoupled_lookback";
-  if (bytes <= flat_bytes_chosen(size_of(args.in.dtype))) return "flat_lookback";
+  if (bytes <= flat_bytes_chosen(element, cut.rows.count)) return "flat_lookback";
   return unavailable_reason(*scan_operator().find_rung("look_ahead"), device).empty() ? "look_ahead"
                                                                                       : "tree_lookback";
 }
