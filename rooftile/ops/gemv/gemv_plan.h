@@ -1,0 +1,132 @@
+// How a call is cut into blocks: what the table, choose() and the launchers share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rooftile/core/device.h"
+#include "rooftile/core/host_device.h"
+#include "rooftile/core/integers.h"
+#include "rooftile/core/workspace.h"
+#include "rooftile/ops/gemv/gemv.h"
+
+namespace rooftile::gemv_plan {
+
+inline constexpr int kVectorBytes = 16;
+inline constexpr int kWarp = 32;
+// By Little's law an H200 needs some 40 KiB on their way on each multiprocessor.
+inline constexpr std::int64_t kBytesInFlight = std::int64_t{48} << 10;
+// What a multiply-add chain of one thread may be long: what the error bound says.
+inline constexpr std::int64_t kLongestChain = 1024;
+
+// thread_per_row and warp_per_row.
+inline constexpr int kLessonBlock = 256;
+
+// vectorized: a warp takes a row, four vectors of each lane in flight and four of x beside them: 56 registers, 36 warps on a
+// multiprocessor. Eight leave room for 32 warps, and none for x: ptxas then waits for six before it asks for the other two.
+inline constexpr int kVectorizedBlock = 128;
+inline constexpr int kVectorizedBlocks = 9;  // per multiprocessor
+inline constexpr int kWarpVectors = 4;
+inline constexpr std::int64_t kWarpBytes = std::int64_t{kWarp} * kWarpVectors * kVectorBytes;
+
+// several_rows_per_warp: rows of fewer vectors than a warp's lanes take two rounds for. From there on vectorized has 36 warps
+// with a KiB each in flight on a multiprocessor.
+inline constexpr int kSeveralBlock = 256;
+inline constexpr int kSeveralBlocks = 3;  // per multiprocessor: 80 registers
+// In flight of each group of lanes; rows that begin anywhere take more registers.
+constexpr int several_rows(bool aligned) { return aligned ? 4 : 2; }
+inline constexpr std::int64_t kShortRowVectors = 64;
+
+// split_columns: blocks that share rows; three of them on a multiprocessor leave each thread 80 registers, enough for eight vectors
+// of the matrix and two of x; of one row four and four.
+inline constexpr int kSplitBlock = 256;
+inline constexpr int kSplitBlocks = 3;                             // per multiprocessor
+inline constexpr int kSplitRows = 4;                               // that share what is loaded of x
+constexpr int split_loads(int rows) { return rows == 1 ? 4 : 2; }  // of each row, for each thread in flight
+// x stays in L1 beside the matrix that streams by; a longer one comes from L2 again for each row, as many bytes as the matrix.
+inline constexpr std::int64_t kCachedBytes = std::int64_t{64} << 10;
+
+// column_parallel: threads side by side along the columns, the others along the rows.
+inline constexpr int kColumnBlock = 512;
+inline constexpr int kColumnBlocks = 2;  // per multiprocessor
+// Vectors of a thread in flight, as many as there are registers beside its accumulators.
+constexpr int column_loads(std::size_t element, bool aligned) {
+  const int loads = element == 2 ? 4 : 8;
+  return aligned ? loads : loads / 2;
+}
+inline constexpr int kColumnThreads =
+    32;  // side by side: 512 bytes of a row; more, where the rows are too few for the others
+
+// warp_rings: a ring in shared memory for each warp. Two blocks on a multiprocessor have 128 KiB on their way and leave x the rest.
+inline constexpr int kRingBlock = 256;
+inline constexpr int kRingBlocks = 2;  // per multiprocessor
+inline constexpr int kRingStages = 4;
+inline constexpr int kRingChunkBytes = 2048;
+// From this size of all matrices on the copy engine is ahead of loads into registers, by dot's and reduce's records.
+inline constexpr std::int64_t kRingFromBytes = std::int64_t{304} << 20;
+
+// What is computed: matrices of `rows` rows, whose elements lie side by side. Column-major ones are the transpose of such ones.
+struct Geometry {
+  bool transposed = false;  // an output for each column
+  std::int64_t batches = 1;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t pitch = 0;  // elements between the starts of two rows
+  std::int64_t a_batch = 0;
+  std::int64_t x_batch = 0;
+  std::int64_t c_batch = 0;
+  std::int64_t y_batch = 0;
+  std::int64_t x_step = 1;
+  std::int64_t c_step = 1;
+  std::int64_t y_step = 1;
+  [[nodiscard]] ROOFTILE_HOST_DEVICE constexpr std::int64_t outputs() const {
+    return transposed ? columns : rows;
+  }
+  [[nodiscard]] ROOFTILE_HOST_DEVICE constexpr std::int64_t reduced() const {
+    return transposed ? rows : columns;
+  }
+};
+
+// The extents and the leading dimension of the last two axes of `a`, whatever they are: is_sound says whether they serve.
+[[nodiscard]] Geometry layout_of(const ConstTensorView& a, bool transpose);
+enum class LayoutFault { none, no_unit_stride, leading_dimension };
+[[nodiscard]] LayoutFault fault_of(const ConstTensorView& a, const Geometry& layout);
+
+// Precondition: the arguments passed gemv's checks. With alpha = 0 nothing is to be added: reduced() is 0.
+[[nodiscard]] Geometry geometry(const GemvArgs& args);
+
+// Whether every row starts at 16 bytes.
+[[nodiscard]] bool has_aligned_rows(const GemvArgs& args);
+// Whether vectors of rows and of x may be loaded as they lie: has_aligned_rows, and the same of x.
+[[nodiscard]] bool is_aligned(const GemvArgs& args);
+
+// How a call is cut into blocks: decided by the row's plan, read by its launcher.
+struct Cut {
+  Geometry shape;
+  std::int64_t blocks = 1;
+  std::int64_t parts = 1;  // of the axis that is reduced
+  std::int64_t part = 0;   // its length: vectors (split_columns), rows (column_parallel)
+  std::int64_t tiles = 1;  // of the outputs of a matrix
+  int lanes = 1;           // threads side by side along a row
+  int rows = 1;            // that a block of split_columns has
+  bool aligned = true;
+};
+
+[[nodiscard]] Cut cut_outputs(const GemvArgs& args, std::int64_t outputs_per_block);
+[[nodiscard]] Cut cut_several(const GemvArgs& args);
+[[nodiscard]] Cut cut_split(const GemvArgs& args, const DeviceProperties& device);
+// What split_columns needs at most, wherever the memory will lie to its alignment.
+[[nodiscard]] WorkspaceSpec split_workspace(const GemvArgs& args, const DeviceProperties& device);
+[[nodiscard]] Cut cut_columns(const GemvArgs& args, const DeviceProperties& device);
+[[nodiscard]] Cut cut_rings(const GemvArgs& args, const DeviceProperties& device);
+
+// Of what is added up, f32 or f64.
+inline std::size_t sum_bytes(const GemvArgs& args) { return args.a.dtype == DType::f64 ? 8 : 4; }
+inline std::int64_t element_bytes(const GemvArgs& args) {
+  return static_cast<std::int64_t>(size_of(args.a.dtype));
+}
+inline std::int64_t vectors_of(std::int64_t elements, const GemvArgs& args) {
+  return ceil_div(elements * element_bytes(args), kVectorBytes);
+}
+
+}  // namespace rooftile::gemv_plan

@@ -1,0 +1,148 @@
+#include "rooftile/ops/gemv/gemv_table.h"
+
+#include <cstdint>
+
+#include "rooftile/ops/gemv/gemv_plan.h"
+#include "rooftile/ops/gemv/rungs.h"
+
+namespace rooftile {
+namespace {
+
+using gemv_plan::Cut;
+using gemv_plan::Geometry;
+
+std::string_view supports_rows(const GemvArgs& args, const DeviceProperties&) {
+  return gemv_plan::geometry(args).transposed
+             ? "an output for each column of rows in memory: see column_parallel"
+             : "";
+}
+
+std::string_view supports_vectors(const GemvArgs& args, const DeviceProperties& device) {
+  if (gemv_plan::geometry(args).x_step != 1) return "needs x without gaps: see warp_per_row";
+  return supports_rows(args, device);
+}
+
+std::string_view supports_rings(const GemvArgs& args, const DeviceProperties& device) {
+  if (!gemv_plan::is_aligned(args)) return "needs rows and x that start at 16 bytes: see vectorized";
+  return supports_vectors(args, device);
+}
+
+std::string_view supports_columns(const GemvArgs& args, const DeviceProperties&) {
+  return gemv_plan::geometry(args).transposed ? "" : "an output for each row in memory: see vectorized";
+}
+
+RungPlan plan_of(const Cut& cut, const WorkspaceSpec& workspace = {}) {
+  return {.workspace = workspace, .config = PlanConfig::of(cut)};
+}
+
+RungPlan plan_threads(const GemvArgs& args, const DeviceProperties&) {
+  return plan_of(gemv_plan::cut_outputs(args, gemv_plan::kLessonBlock));
+}
+RungPlan plan_warps(const GemvArgs& args, const DeviceProperties&) {
+  return plan_of(gemv_plan::cut_outputs(args, gemv_plan::kLessonBlock / gemv_plan::kWarp));
+}
+RungPlan plan_vectorized(const GemvArgs& args, const DeviceProperties&) {
+  return plan_of(gemv_plan::cut_outputs(args, gemv_plan::kVectorizedBlock / gemv_plan::kWarp));
+}
+RungPlan plan_several(const GemvArgs& args, const DeviceProperties&) {
+  return plan_of(gemv_plan::cut_several(args));
+}
+RungPlan plan_split(const GemvArgs& args, const DeviceProperties& device) {
+  return plan_of(gemv_plan::cut_split(args, device), gemv_plan::split_workspace(args, device));
+}
+// A sum for each part and column of a tile, and a ticket for each tile.
+RungPlan plan_columns(const GemvArgs& args, const DeviceProperties& device) {
+  const Cut cut = gemv_plan::cut_columns(args, device);
+  if (cut.parts == 1) return plan_of(cut);
+  const auto columns =
+      static_cast<std::size_t>(cut.lanes * gemv_plan::kVectorBytes / gemv_plan::element_bytes(args));
+  return plan_of(cut,
+                 {.bytes = static_cast<std::size_t>(cut.blocks) * columns * gemv_plan::sum_bytes(args),
+                  .zeroed_bytes = static_cast<std::size_t>(cut.blocks / cut.parts) * sizeof(std::uint32_t)});
+}
+RungPlan plan_rings(const GemvArgs& args, const DeviceProperties& device) {
+  return plan_of(gemv_plan::cut_rings(args, device));
+}
+
+}  // namespace
+
+std::vector<Rung<GemvArgs>> gemv_rung_table() {
+  return {
+      {.rung = gemv_rungs::serial,
+       .idea = "Two loops and one accumulator: the definition.",
+       .change = "the start of the CPU climb; in double (f64 in long double)"},
+      {.rung = gemv_rungs::threaded,
+       .idea = "Rows by 16 accumulators, or columns side by side, a part of the outputs for every core.",
+       .change = "loops that the compiler makes vectors of, along whatever lies side by side"},
+      {.rung = gemv_rungs::thread_per_row,
+       .idea = "A thread walks along the elements of one output.",
+       .change = "the start of the GPU climb; it serves every call",
+       .plan = plan_threads,
+       .expects = {{"active_lanes_per_request", 30, 32}}},
+      {.rung = gemv_rungs::warp_per_row,
+       .idea = "The lanes of a warp stand side by side in a row, and meet in a butterfly.",
+       .change = "a warp's loads lie side by side",
+       .source = "Harris, Optimizing parallel reduction in CUDA (2007)",
+       .supports = supports_rows,
+       .plan = plan_warps,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4.1}}},
+      {.rung = gemv_rungs::vectorized,
+       .idea =
+           "16-byte loads, four of the matrix on their way before the first product, x from L1 as it lies to them.",
+       .change =
+           "4 to 16 times as many bytes in flight for each lane; rows that begin anywhere are loaded from their alignment on",
+       .supports = supports_vectors,
+       .plan = plan_vectorized,
+       .expects = {{"global_load_sectors_per_request", 15, 16}}},
+      {.rung = gemv_rungs::several_rows_per_warp,
+       .idea = "As many lanes to a row as it has vectors, four rows of each group in flight.",
+       .change = "rows shorter than a warp's load leave no lane idle",
+       .supports = supports_vectors,
+       .plan = plan_several,
+       .expects = {{"global_load_sectors_per_request", 15, 16}}},
+      {.rung = gemv_rungs::split_columns,
+       .idea = "Blocks share rows: each multiplies a part of four of them by what it loads of x once.",
+       .change = "few rows fill the device; the warp that comes last adds up the parts in their order",
+       .source = "CUDA sample threadFenceReduction",
+       .supports = supports_vectors,
+       .plan = plan_split,
+       .expects = {{"global_load_sectors_per_request", 14, 16}, {"bytes_moved_over_needed", 1, 1.4}}},
+      {.rung = gemv_rungs::column_parallel,
+       .idea =
+           "Lanes side by side along the columns walk down the rows, an accumulator for each column of a vector.",
+       .change =
+           "the transpose without moving anything: no butterfly, the tree is over the block's threads and its parts",
+       .supports = supports_columns,
+       .plan = plan_columns,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemv_rungs::warp_rings,
+       .idea = "Each warp has a ring of shared memory, which the copy engine fills with its rows.",
+       .change =
+           "bytes stay on their way while products are made, where loads into registers drain; no barrier of the block",
+       .source = "PTX ISA, cp.async.bulk",
+       .supports = supports_rings,
+       .plan = plan_rings,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
+  };
+}
+
+// Short rows first: a lane's load is then a row, or several of its warp's. Else what keeps enough bytes on their way, and x near.
+std::string_view gemv_choose(const GemvArgs& args, const DeviceProperties& device) {
+  if (device.device.kind == DeviceKind::cpu) return "threaded";
+  const Geometry g = gemv_plan::geometry(args);
+  if (g.transposed) return "column_parallel";
+  if (g.x_step != 1) return "warp_per_row";
+  const std::int64_t row_bytes = g.columns * gemv_plan::element_bytes(args);
+  if (row_bytes < gemv_plan::kShortRowVectors * gemv_plan::kVectorBytes) return "several_rows_per_warp";
+  const std::int64_t in_flight = g.batches * g.rows * smaller(row_bytes, gemv_plan::kWarpBytes);
+  const bool rows_fill_device = in_flight >= device.multiprocessors * gemv_plan::kBytesInFlight;
+  // A row that one warp has in flight at once gains nothing by being shared.
+  if ((!rows_fill_device && row_bytes > gemv_plan::kWarpBytes) || row_bytes > gemv_plan::kCachedBytes)
+    return "split_columns";
+  const bool has_rings = g.batches * g.rows * row_bytes >= gemv_plan::kRingFromBytes &&
+                         gemv_plan::is_aligned(args) &&
+                         unavailable_reason(*gemv_operator().find_rung("warp_rings"), device).empty();
+  return has_rings ? "warp_rings" : "vectorized";
+}
+
+}  // namespace rooftile
