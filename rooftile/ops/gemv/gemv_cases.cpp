@@ -61,7 +61,9 @@ void add_shapes(std::vector<Case>& cases, DType dtype, bool transpose) {
       cases.push_back(make_case({.m = m, .n = n, .dtype = dtype, .transpose = transpose, .offset = offset}));
     };
     add(1, 1);
-    add(37, 1);
+    // Columns of one element, which are rows in memory: another alpha, for `rooftile sim` takes cases of the default parameters.
+    cases.push_back(
+        make_case({.m = 37, .n = 1, .dtype = dtype, .transpose = transpose, .alpha = "2", .offset = offset}));
     add(1, 777);
     add(300, 3);  // rows shorter than a vector
     for (const std::int64_t vectors : {1, 2, 3, 5, 9, 17}) add(35, vectors * vector);
@@ -70,6 +72,7 @@ void add_shapes(std::vector<Case>& cases, DType dtype, bool transpose) {
     add(6, 300 * vector);
     add(3, 1100 * vector + 5);
     add(1100, 2 * vector);
+    add(900, 9 * vector + 3);  // several parts of rows, and of columns above
   }
   cases.push_back(make_case({.m = 9, .n = 0, .dtype = dtype, .transpose = transpose}));
   cases.push_back(make_case({.m = 0, .n = 9, .dtype = dtype, .transpose = transpose, .beta = "2"}));
@@ -98,6 +101,7 @@ void add_options(std::vector<Case>& cases, DType dtype, bool transpose) {
     with_options({.m = 2, .n = 4112, .step = "2"});
     with_options({.b = 3, .m = 37, .n = 48, .alpha = "0.5"});
     with_options({.b = 3, .m = 5, .n = 1100, .beta = "2"});
+    with_options({.b = 2, .m = 1100, .n = 40, .beta = "2"});
     with_options({.b = 150, .m = 4, .n = 8});
     with_options({.b = 40, .m = 3, .n = 5, .beta = "1", .in_place = true});
   }
@@ -151,8 +155,9 @@ std::vector<Case> gemv_cases() {
     }
   }
   for (const bool transpose : {false, true}) {
-    // Every part, round and ring several times on the simulated SM, too.
-    cases.push_back(make_case({.m = 128, .n = 1024, .transpose = transpose}));
+    // Several parts, rounds and turns of a ring on the simulated SM, too: what its mutants and promises are of.
+    cases.push_back(transpose ? make_case({.m = 1000, .n = 128, .transpose = true})
+                              : make_case({.m = 16, .n = 8000}));
     cases.push_back(make_case({.m = 2048, .n = 4096, .transpose = transpose, .tier = CaseTier::full}));
     // Beyond 2^31 elements; a sample of the outputs is judged.
     cases.push_back(make_case(

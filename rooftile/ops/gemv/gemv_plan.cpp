@@ -38,7 +38,7 @@ Geometry layout_of(const ConstTensorView& a, bool transpose) {
   if (g.rows == 1) g.pitch = larger(g.columns, 1);
   if (g.columns == 1) step = 1;
   // Column-major; or a column whose elements lie side by side, which is a row.
-  if (step != 1 || (g.columns == 1 && g.pitch == 1)) {
+  if (step != 1 || (g.columns == 1 && g.rows > 1 && g.pitch == 1)) {
     g.transposed = !transpose;
     g.rows = a.shape[row_axis + 1];
     g.columns = a.shape[row_axis];
@@ -116,7 +116,7 @@ Cut cut_split(const Geometry& g, bool aligned, const GemvArgs& args, const Devic
       ceil_div(vectors, std::int64_t{kSplitBlock} * (groups * 4 < resident ? 1 : loads));
   const std::int64_t least = ceil_div(vectors, kSplitBlock * loads * (kLongestChain / 2));
   cut.parts = larger(clamped(resident / groups, 1, most), least);
-  cut.part = ceil_div(vectors, cut.parts);
+  cut.part = ceil_div(ceil_div(vectors, cut.parts), kLineVectors) * kLineVectors;
   cut.parts = ceil_div(vectors, cut.part);
   cut.blocks = groups * cut.parts;
   return cut;

@@ -13,6 +13,7 @@
 namespace rooftile::gemv_plan {
 
 inline constexpr int kVectorBytes = 16;
+inline constexpr int kLineVectors = 8;  // of a line of L2: parts of a row begin with one
 inline constexpr int kWarp = 32;
 // By Little's law an H200 needs some 40 KiB on their way on each multiprocessor.
 inline constexpr std::int64_t kBytesInFlight = std::int64_t{48} << 10;

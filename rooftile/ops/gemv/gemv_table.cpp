@@ -78,7 +78,7 @@ std::vector<Rung<GemvArgs>> gemv_rung_table() {
        .idea = "A thread walks along the elements of one output.",
        .change = "the start of the GPU climb; it serves every call",
        .plan = plan_threads,
-       .expects = {{"active_lanes_per_request", 30, 32}}},
+       .expects = {{"global_load_sectors_per_request", 8, 9}}},  // of 16 rows
       {.rung = gemv_rungs::warp_per_row,
        .idea = "The lanes of a warp stand side by side in a row, and meet in a butterfly.",
        .change = "a warp's loads lie side by side",

@@ -70,7 +70,7 @@ struct CoveredRow {
     past = static_cast<std::int64_t>(first % kElements);
   }
   __device__ __forceinline__ static std::int64_t most_vectors(std::int64_t n) {
-    return (n + 2 * (kElements - 1)) / kElements;
+    return n == 0 ? 0 : (n + 2 * (kElements - 1)) / kElements;
   }
   [[nodiscard]] __device__ __forceinline__ RawVector load(std::int64_t i) const {
     auto vec = matrix.load(from + i);
