@@ -125,32 +125,14 @@ std::vector<Case> gemv_cases() {
     for (const bool transpose : {false, true}) {
       add_shapes(cases, dtype, transpose);
       add_options(cases, dtype, transpose);
-      for (const int offset : {0, 1}) {
-        cases.push_back(make_case({.m = 1000,
-                                   .n = 3001,
-                                   .dtype = dtype,
-                                   .transpose = transpose,
-                                   .offset = offset,
-                                   .tier = CaseTier::full}));
-        cases.push_back(make_case({.m = 7,
-                                   .n = 300000,
-                                   .dtype = dtype,
-                                   .transpose = transpose,
-                                   .offset = offset,
-                                   .tier = CaseTier::full}));
-        cases.push_back(make_case({.m = 300000,
-                                   .n = 7,
-                                   .dtype = dtype,
-                                   .transpose = transpose,
-                                   .offset = offset,
-                                   .tier = CaseTier::full}));
-        cases.push_back(make_case({.b = 3000,
-                                   .m = 30,
-                                   .n = 32,
-                                   .dtype = dtype,
-                                   .transpose = transpose,
-                                   .offset = offset,
-                                   .tier = CaseTier::full}));
+      for (const Spec& spec :
+           {Spec{.m = 1000, .n = 3001}, Spec{.m = 7, .n = 300000}, Spec{.m = 300001, .n = 7},
+            Spec{.b = 3000, .m = 30, .n = 32}, Spec{.m = 4999, .n = 512, .offset = 1}}) {
+        Spec full = spec;
+        full.dtype = dtype;
+        full.transpose = transpose;
+        full.tier = CaseTier::full;
+        cases.push_back(make_case(full));
       }
     }
   }

@@ -22,6 +22,14 @@ std::string_view supports_vectors(const GemvArgs& args, const DeviceProperties& 
   return supports_rows(args, device);
 }
 
+// Vectors of a row are counted in 32 bits.
+std::string_view supports_whole_rows(const GemvArgs& args, const DeviceProperties& device) {
+  constexpr std::int64_t kMostVectors = std::int64_t{1} << 30;
+  if (gemv_plan::vectors_of(gemv_plan::geometry(args).columns, args) > kMostVectors)
+    return "serves rows up to 16 GiB: see split_columns";
+  return supports_vectors(args, device);
+}
+
 std::string_view supports_rings(const GemvArgs& args, const DeviceProperties& device) {
   if (!gemv_plan::is_aligned(args)) return "needs rows and x that start at 16 bytes: see vectorized";
   return supports_vectors(args, device);
@@ -91,7 +99,7 @@ std::vector<Rung<GemvArgs>> gemv_rung_table() {
            "16-byte loads, four of the matrix on their way before the first product, x from L1 as it lies to them.",
        .change =
            "4 to 16 times as many bytes in flight for each lane; rows that begin anywhere are loaded from their alignment on",
-       .supports = supports_vectors,
+       .supports = supports_whole_rows,
        .plan = plan_vectorized,
        .expects = {{"global_load_sectors_per_request", 15, 16}}},
       {.rung = gemv_rungs::several_rows_per_warp,
