@@ -161,6 +161,9 @@ Cut cut_columns(const GemvArgs& args, const DeviceProperties& device) {
   const std::int64_t least = larger(1, ceil_div(g.rows, row_threads * kLongestChain));
   cut.parts = larger(smaller(wanted, most), least);
   cut.part = larger(1, ceil_div(g.rows, cut.parts));
+  // Whole rounds of loads: fewer are waited for one after the other.
+  const std::int64_t round = row_threads * loads;
+  if (cut.part > round) cut.part = ceil_div(cut.part, round) * round;
   cut.parts = larger(1, ceil_div(g.rows, cut.part));
   cut.blocks = tiles * cut.parts;
   return cut;

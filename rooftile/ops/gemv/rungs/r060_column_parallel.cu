@@ -7,8 +7,8 @@
 // Limits     an output for each column of rows in memory; any strides of x. Few columns leave lanes for more rows, few rows for
 //            more columns. Rows that begin anywhere cost two loads for a vector, the second from L1.
 // Bottleneck DRAM; of small matrices the way to the ticket and back.
+#include "rooftile/core/integers.h"
 #include "rooftile/device/align.h"
-#include "rooftile/device/covering_vectors.h"
 #include "rooftile/device/last_block.h"
 #include "rooftile/ops/gemv/rungs/gemv_device.h"
 
@@ -18,28 +18,30 @@ namespace {
 constexpr int kBlock = gemv_plan::kColumnBlock;
 constexpr int kWarps = kBlock / kWarpSize;
 
-// A thread's vector of each row of a matrix. What is behind the matrix is 0; what is behind a row is nobody's, and harmless.
+// A vector at any element.
 template <class In, bool kSkewed>
-struct ColumnVectors {
-  static constexpr int kElements = kVecElements<In>;
-  CoveringVectors<In> matrix;
-  std::int64_t column;
-  std::int64_t pitch;
-
-  [[nodiscard]] __device__ __forceinline__ RawVector load(std::int64_t row) const {
-    if constexpr (kSkewed) {
-      const auto first = static_cast<std::uint64_t>(row * pitch + column + matrix.skew);
-      const auto low = static_cast<std::int64_t>(first / kElements);
-      const auto shift = static_cast<unsigned>(first % kElements * sizeof(In));
-      return straddling_bytes(bits_of(matrix.load(low)), bits_of(matrix.load(low + 1)), shift);
-    } else {
-      const std::int64_t first = row * pitch + column;
-      if (first + kElements <= matrix.n)
-        return load_bytes<kVecBytes, LoadPolicy::no_allocate>(matrix.g_first + first);
-      return bits_of(matrix.load(first / kElements));
-    }
+__device__ __forceinline__ RawVector load_at(const In* g_place) {
+  if constexpr (kSkewed) {
+    return bits_of(StraddlingVectors<In>(g_place).load(0));
+  } else {
+    return load_bytes<kVecBytes, LoadPolicy::no_allocate>(g_place);
   }
+}
+
+// Of a matrix the rows begin ... end - 1, where a vector from `column` on may be loaded as it lies: what is read beside it is the
+// matrix's, too.
+struct WholeRows {
+  std::int64_t begin;
+  std::int64_t end;
 };
+template <int kElements, bool kSkewed>
+__device__ __forceinline__ WholeRows whole_rows(const Geometry& shape, std::int64_t column) {
+  constexpr int kInFront = kSkewed ? kElements - 1 : 0;  // that is read at most, and behind
+  constexpr int kBehind = kSkewed ? 2 * kElements : kElements;
+  const std::int64_t last = (shape.rows - 1) * shape.pitch + shape.columns - kBehind - column;
+  return {column < kInFront ? (kInFront - column + shape.pitch - 1) / shape.pitch : 0,
+          last < 0 ? 0 : last / shape.pitch + 1};
+}
 
 template <class Acc, class In, int kElements>
 __device__ __forceinline__ void add_row(Acc (&sums)[kElements], const Vec<In, kElements>& a, In x) {
@@ -47,27 +49,29 @@ __device__ __forceinline__ void add_row(Acc (&sums)[kElements], const Vec<In, kE
   for (int e = 0; e < kElements; ++e) sums[e] = add_product(sums[e], a[e], x);
 }
 
-// Rows first, first + step, ... before last: kLoads of them on their way at a time.
-template <int kLoads, class Acc, class In, bool kSkewed, int kElements>
-__device__ __forceinline__ void add_rows(const ColumnVectors<In, kSkewed>& vectors, const In* g_x,
-                                         std::int64_t x_step, std::int64_t first, std::int64_t last,
-                                         std::int64_t step, Acc (&sums)[kElements]) {
-  std::int64_t row = first;
-  for (; row + (kLoads - 1) * step < last; row += kLoads * step) {
-    RawVector r_a[kLoads];
-    In r_x[kLoads];
+// So many rows that may be loaded as they lie, kLoads of them on their way at a time. g_a, g_x: the first one's vector and element
+// of x; a_step, x_step: from one to the next.
+template <int kLoads, bool kSkewed, class Acc, class In, int kElements>
+__device__ __forceinline__ void add_rows(const In* g_a, std::int64_t a_step, const In* g_x,
+                                         std::int64_t x_step, int rows, Acc (&sums)[kElements]) {
+  const auto add = [&]<int kCount>(std::integral_constant<int, kCount>) {
+    RawVector r_a[kCount];
+    In r_x[kCount];
 #pragma unroll
-    for (int v = 0; v < kLoads; ++v) r_a[v] = vectors.load(row + v * step);
+    for (int v = 0; v < kCount; ++v, g_a += a_step) r_a[v] = load_at<In, kSkewed>(g_a);
 #pragma unroll
-    for (int v = 0; v < kLoads; ++v) r_x[v] = g_x[(row + v * step) * x_step];
+    for (int v = 0; v < kCount; ++v, g_x += x_step) r_x[v] = *g_x;
 #pragma unroll
-    for (int v = 0; v < kLoads; ++v) add_row(sums, as_vector<In>(r_a[v]), r_x[v]);
+    for (int v = 0; v < kCount; ++v) add_row(sums, as_vector<In>(r_a[v]), r_x[v]);
+  };
+#pragma unroll 1
+  for (; rows >= kLoads; rows -= kLoads) add(std::integral_constant<int, kLoads>{});
+  if constexpr (kLoads > 2) {
+#pragma unroll 1
+    for (; rows >= 2; rows -= 2) add(std::integral_constant<int, 2>{});
   }
-#pragma unroll 2
-  for (; row < last; row += step) {
-    const RawVector r_a = vectors.load(row);
-    add_row(sums, as_vector<In>(r_a), g_x[row * x_step]);
-  }
+#pragma unroll 1
+  for (; rows > 0; --rows) add(std::integral_constant<int, 1>{});
 }
 
 // The results of columns column ... column + kElements - 1, by one thread: as one vector where y's lie so.
@@ -109,13 +113,33 @@ __global__ void __launch_bounds__(kBlock, gemv_plan::kColumnBlocks)
 
   Acc sums[kElements] = {};
   if (column < call.shape.columns) {
+    const int step = kBlock / lanes;
+    const std::int64_t first = part * cut.part + thread / lanes;
     const std::int64_t last =
         (part + 1) * cut.part < call.shape.rows ? (part + 1) * cut.part : call.shape.rows;
-    const std::int64_t all = (call.shape.rows - 1) * call.shape.pitch + call.shape.columns;
-    const ColumnVectors<In, kSkewed> vectors{CoveringVectors<In>::of(call.matrix(batch), all), column,
-                                             call.shape.pitch};
-    add_rows<kLoads>(vectors, call.vector(batch), call.shape.x_step, part * cut.part + thread / lanes, last,
-                     kBlock / lanes, sums);
+    const In* g_a = call.matrix(batch) + column;
+    const In* g_x = call.vector(batch);
+    const WholeRows whole = whole_rows<kElements, kSkewed>(call.shape, column);
+    const std::int64_t begin =
+        first < whole.begin ? first + ceil_div(whole.begin - first, step) * step : first;
+    const std::int64_t end = last < whole.end ? last : whole.end;
+    const std::int64_t count = begin < end ? ceil_div(end - begin, step) : 0;
+    // At either end of the matrix: element by element.
+#pragma unroll 1
+    for (std::int64_t row = first; row < last; row += step) {
+      if (row == begin) row += count * step;
+      if (row < last) {
+        const Acc x = static_cast<Acc>(g_x[row * call.shape.x_step]);
+#pragma unroll
+        for (int e = 0; e < kElements; ++e) {
+          if (column + e < call.shape.columns)
+            sums[e] = multiply_add(static_cast<Acc>(g_a[row * call.shape.pitch + e]), x, sums[e]);
+        }
+      }
+    }
+    add_rows<kLoads, kSkewed>(g_a + begin * call.shape.pitch, step * call.shape.pitch,
+                              g_x + begin * call.shape.x_step, step * call.shape.x_step,
+                              static_cast<int>(count), sums);
   }
   if (lanes == kBlock) {  // nobody stands above
     if (column < call.shape.columns) store_columns(call, batch, column, sums);
