@@ -71,6 +71,7 @@ void add_shapes(std::vector<Case>& cases, DType dtype, bool transpose) {
     add(131, 40 * vector);
     add(6, 300 * vector);
     add(3, 1100 * vector + 5);
+    add(2, 1096 * vector);
     add(1100, 2 * vector);
     add(900, 9 * vector + 3);  // several parts of rows, and of columns above
   }
@@ -100,7 +101,7 @@ void add_options(std::vector<Case>& cases, DType dtype, bool transpose) {
     with_options({.m = 40, .n = 72, .beta = "2", .pad = vector, .step = "3"});
     with_options({.m = 2, .n = 4112, .step = "2"});
     with_options({.b = 3, .m = 37, .n = 48, .alpha = "0.5"});
-    with_options({.b = 3, .m = 5, .n = 1100, .beta = "2"});
+    with_options({.b = 3, .m = 5, .n = 1104, .beta = "2"});
     with_options({.b = 2, .m = 1100, .n = 40, .beta = "2"});
     with_options({.b = 150, .m = 4, .n = 8});
     with_options({.b = 40, .m = 3, .n = 5, .beta = "1", .in_place = true});

@@ -73,7 +73,7 @@ Geometry geometry(const GemvArgs& args) {
 
 bool has_aligned_rows(const GemvArgs& args) {
   const Geometry g = geometry(args);
-  return at_vectors(args.a.data, g.pitch, element_bytes(args)) &&
+  return at_vectors(args.a.data, g.rows == 1 ? 0 : g.pitch, element_bytes(args)) &&
          at_vectors(args.a.data, g.a_batch, element_bytes(args));
 }
 
@@ -114,7 +114,7 @@ Cut cut_split(const Geometry& g, bool aligned, const GemvArgs& args, const Devic
   // Few rows: a tile of one load per row and thread to a block, until the device is full.
   const std::int64_t most =
       ceil_div(vectors, std::int64_t{kSplitBlock} * (groups * 4 < resident ? 1 : loads));
-  const std::int64_t least = ceil_div(vectors, kSplitBlock * loads * (kLongestChain / 2));
+  const std::int64_t least = ceil_div(vectors, kSplitBlock * kLongestChain);
   cut.parts = larger(clamped(resident / groups, 1, most), least);
   cut.part = ceil_div(ceil_div(vectors, cut.parts), kLineVectors) * kLineVectors;
   cut.parts = ceil_div(vectors, cut.part);

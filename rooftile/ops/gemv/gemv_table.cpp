@@ -22,17 +22,17 @@ std::string_view supports_vectors(const GemvArgs& args, const DeviceProperties& 
   return supports_rows(args, device);
 }
 
-// Vectors of a row are counted in 32 bits.
+// A lane adds up what it has of a row in one chain.
 std::string_view supports_whole_rows(const GemvArgs& args, const DeviceProperties& device) {
-  constexpr std::int64_t kMostVectors = std::int64_t{1} << 30;
+  constexpr std::int64_t kMostVectors = gemv_plan::kWarp * gemv_plan::kLongestChain;
   if (gemv_plan::vectors_of(gemv_plan::geometry(args).columns, args) > kMostVectors)
-    return "serves rows up to 16 GiB: see split_columns";
+    return "serves rows up to 512 KiB, whose sums are exact enough: see split_columns";
   return supports_vectors(args, device);
 }
 
 std::string_view supports_rings(const GemvArgs& args, const DeviceProperties& device) {
   if (!gemv_plan::is_aligned(args)) return "needs rows and x that start at 16 bytes: see vectorized";
-  return supports_vectors(args, device);
+  return supports_whole_rows(args, device);
 }
 
 std::string_view supports_columns(const GemvArgs& args, const DeviceProperties&) {
@@ -105,7 +105,7 @@ std::vector<Rung<GemvArgs>> gemv_rung_table() {
       {.rung = gemv_rungs::several_rows_per_warp,
        .idea = "As many lanes to a row as it has vectors, four rows of each group in flight.",
        .change = "rows shorter than a warp's load leave no lane idle",
-       .supports = supports_vectors,
+       .supports = supports_whole_rows,
        .plan = plan_several,
        .expects = {{"global_load_sectors_per_request", 15, 16}}},
       {.rung = gemv_rungs::split_columns,
