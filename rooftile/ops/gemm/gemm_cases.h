@@ -1,0 +1,25 @@
+// A case of gemm as numbers: what its cases and its reference share.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "rooftile/core/case.h"
+
+namespace rooftile {
+
+struct GemmSizes {
+  std::int64_t batches = 1;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+};
+[[nodiscard]] GemmSizes gemm_sizes(const Case& c);
+[[nodiscard]] Extents gemm_output_shape(const Case& c);
+// A parameter that only cases know, 0 where there is none.
+[[nodiscard]] double case_number(const Case& c, std::string_view param);
+[[nodiscard]] inline bool has_case_flag(const Case& c, std::string_view param) {
+  return case_number(c, param) != 0;
+}
+
+}  // namespace rooftile

@@ -1,0 +1,105 @@
+// How a call is seen and cut up: what the table, choose() and the launchers share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rooftile/core/device.h"
+#include "rooftile/core/host_device.h"
+#include "rooftile/core/integers.h"
+#include "rooftile/ops/gemm/gemm.h"
+
+namespace rooftile::gemm_plan {
+
+inline constexpr int kVectorBytes = 16;
+
+// A call with its transposes, batches and missing tensors resolved: element (i, j) of matrix z is data + z batch + i row +
+// j column, in elements. out's columns lie side by side wherever either of its axes does: a column-major out is computed as
+// the row-major one of the transposed product.
+struct Matrix {
+  std::int64_t batch = 0;
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+struct Problem {
+  const void* a_data = nullptr;  // [m,k]
+  const void* b_data = nullptr;  // [k,n]
+  const void* c_data = nullptr;  // [m,n]; null: not read
+  const void* bias_data = nullptr;
+  void* out_data = nullptr;  // [m,n]
+  Matrix a;
+  Matrix b;
+  Matrix c;
+  Matrix bias;  // one of its strides is 0
+  Matrix out;
+  std::int64_t batches = 1;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  double alpha = 1;
+  double beta = 0;
+  GemmActivation activation = GemmActivation::none;
+
+  [[nodiscard]] bool is_empty() const { return batches == 0 || m == 0 || n == 0; }
+};
+[[nodiscard]] Problem problem_of(const GemmArgs& args);
+
+// Whether 16 bytes along the second axis of an operand, n columns of it, may be read at once wherever they begin at a multiple.
+[[nodiscard]] bool has_vectors(const void* data, const Matrix& matrix, std::int64_t steps, std::int64_t n,
+                               std::size_t element);
+
+// The tile of a block: warps of 8 x 4 lanes, each with kThreadRows rows and thread_columns columns.
+inline constexpr int kThreadRows = 8;
+struct TileShape {
+  int warp_rows = 1;
+  int warp_columns = 1;
+  int thread_columns = 8;
+  int blocks = 1;  // on a multiprocessor
+  [[nodiscard]] constexpr int rows() const { return 8 * kThreadRows * warp_rows; }
+  [[nodiscard]] constexpr int columns() const { return 4 * thread_columns * warp_columns; }
+  [[nodiscard]] constexpr int threads() const { return 32 * warp_rows * warp_columns; }
+};
+// Sums of 512 bytes in a thread, or of 256.
+constexpr TileShape tile_shape(std::size_t element, bool is_small) {
+  if (is_small) return {.warp_columns = element == 4 ? 2 : 1, .blocks = element == 4 ? 6 : 8};
+  return {.warp_rows = 2, .warp_columns = 2, .thread_columns = element == 4 ? 16 : 8, .blocks = 2};
+}
+inline constexpr int kDepth = 8;   // of a tile's step along k
+inline constexpr int kStages = 4;  // steps in shared memory
+
+// Which steps along k of which tiles a block computes. The first `split_tiles` tiles are cut into `units` ranges of equally many
+// steps, wherever a tile ends; every other tile is a block's own.
+struct Schedule {
+  bool is_small = false;  // tile_shape()
+  bool combines = false;  // parts are added up by a kernel of their own, not by the last block of their tile
+  std::int64_t tile_rows = 1;
+  std::int64_t tile_columns = 1;
+  std::int64_t steps = 1;  // of a tile
+  std::int64_t split_tiles = 0;
+  std::int64_t units = 0;
+  std::int64_t whole_tiles = 0;
+  double microseconds = 0;  // that the model expects
+
+  [[nodiscard]] std::int64_t blocks() const { return units + whole_tiles; }
+};
+// The number of the unit that computes step x of all split tiles, and the first step of a unit.
+ROOFTILE_HOST_DEVICE constexpr std::int64_t first_step(std::int64_t steps, std::int64_t units,
+                                                       std::int64_t unit) {
+  const std::int64_t rest = steps % units;
+  return steps / units * unit + (unit < rest ? unit : rest);
+}
+ROOFTILE_HOST_DEVICE constexpr std::int64_t unit_of(std::int64_t steps, std::int64_t units, std::int64_t x) {
+  const std::int64_t each = steps / units;
+  const std::int64_t rest = steps % units;
+  const std::int64_t longer = rest * (each + 1);
+  return x < longer ? x / (each + 1) : rest + (x - longer) / each;
+}
+
+// Every tile a block's own.
+[[nodiscard]] Schedule whole_tiles(const Problem& problem, std::size_t element, bool is_small);
+// Every tile cut into as many parts as fill the device.
+[[nodiscard]] Schedule split_tiles(const Problem& problem, std::size_t element, const DeviceProperties& device);
+// The one that the model expects to be fastest.
+[[nodiscard]] Schedule fastest(const Problem& problem, std::size_t element, const DeviceProperties& device);
+
+}  // namespace rooftile::gemm_plan

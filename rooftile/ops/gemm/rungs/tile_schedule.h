@@ -1,0 +1,214 @@
+// Blocks that compute ranges of steps of tiles, by a schedule that the host has made (gemm_plan::Schedule).
+#pragma once
+
+#include <cstdint>
+
+#include "rooftile/device/last_block.h"
+#include "rooftile/ops/gemm/rungs/tile_product.h"
+#include "rooftile/ops/gemm/rungs/tile_results.h"
+
+namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
+
+using gemm_plan::Schedule;
+
+// Memory of a call with split tiles.
+template <class T>
+struct PartMemory {
+  T* g_sums;                 // of each unit two tiles: that in which it begins, and that in which it ends
+  std::uint32_t* g_tickets;  // of each split tile one; zero before and afterwards
+};
+
+// The parts of a split tile, each a unit's.
+class TileParts {
+ public:
+  __device__ __forceinline__ TileParts(const Schedule& schedule, std::int64_t tile)
+      : steps_(schedule.steps * schedule.split_tiles),
+        units_(schedule.units),
+        tile_first_(tile * schedule.steps),
+        first_unit_(gemm_plan::unit_of(steps_, units_, tile_first_)),
+        last_unit_(gemm_plan::unit_of(steps_, units_, tile_first_ + schedule.steps - 1)) {}
+  [[nodiscard]] __device__ __forceinline__ std::int64_t first_unit() const { return first_unit_; }
+  [[nodiscard]] __device__ __forceinline__ std::int64_t last_unit() const { return last_unit_; }
+  [[nodiscard]] __device__ __forceinline__ std::int64_t count() const { return last_unit_ - first_unit_ + 1; }
+  // Where a unit's sums of this tile are: the tile in which it begins is its first.
+  [[nodiscard]] __device__ __forceinline__ std::int64_t slot(std::int64_t unit) const {
+    const bool begins_here = gemm_plan::first_step(steps_, units_, unit) >= tile_first_;
+    return 2 * unit + (begins_here ? 0 : 1);
+  }
+
+ private:
+  std::int64_t steps_;
+  std::int64_t units_;
+  std::int64_t tile_first_;
+  std::int64_t first_unit_;
+  std::int64_t last_unit_;
+};
+
+// Sums of a tile in memory, row by row.
+template <class Tile, class T>
+__device__ __forceinline__ void store_sums(T* g_sums, std::int64_t slot, const Sums<Tile, T>& sums) {
+  T* g_tile = g_sums + slot * (Tile::kRows * Tile::kColumns);
+#pragma unroll
+  for (int i = 0; i < Tile::kThreadRows; ++i) {
+#pragma unroll
+    for (int v = 0; v < Tile::kColumnVectors; ++v) {
+      Vec<T, Tile::kVector> vec;
+#pragma unroll
+      for (int e = 0; e < Tile::kVector; ++e) vec[e] = sums.at[i][v * Tile::kVector + e];
+      const int row = Tile::row(i / Tile::kVector) + i % Tile::kVector;
+      store_vec(g_tile + row * Tile::kColumns + Tile::column(v), vec);
+    }
+  }
+}
+template <class Tile, class T>
+__device__ __forceinline__ void add_stored(const T* g_sums, std::int64_t slot, Sums<Tile, T>& sums) {
+  const T* g_tile = g_sums + slot * (Tile::kRows * Tile::kColumns);
+#pragma unroll
+  for (int i = 0; i < Tile::kThreadRows; ++i) {
+#pragma unroll
+    for (int v = 0; v < Tile::kColumnVectors; ++v) {
+      const int row = Tile::row(i / Tile::kVector) + i % Tile::kVector;
+      const Vec<T, Tile::kVector> vec = load_vec(g_tile + row * Tile::kColumns + Tile::column(v));
+#pragma unroll
+      for (int e = 0; e < Tile::kVector; ++e) sums.at[i][v * Tile::kVector + e] += vec[e];
+    }
+  }
+}
+
+// Which matrix of the batch a tile is of, and where it begins.
+template <class Tile>
+struct TilePlace {
+  std::int64_t batch;
+  std::int64_t row;
+  std::int64_t column;
+  __device__ __forceinline__ TilePlace(const Schedule& schedule, std::int64_t tile) {
+    const std::int64_t of_matrix = tile % (schedule.tile_rows * schedule.tile_columns);
+    batch = tile / (schedule.tile_rows * schedule.tile_columns);
+    row = of_matrix % schedule.tile_rows * Tile::kRows;
+    column = of_matrix / schedule.tile_rows * Tile::kColumns;
+  }
+};
+
+// The first `units` blocks have a range of steps of the split tiles each, the others a whole tile. The last block that is done with
+// a part of a tile adds up all parts, in the order of k: every run adds in the same order. Or the next kernel does.
+template <class Tile, class T, bool kVectorsA, bool kVectorsB>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
+    tiles_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
+                 PartMemory<T> memory, bool vectors_of_out) {
+  using Product = TileProduct<Tile, T, kVectorsA, kVectorsB>;
+  ROOFTILE_DYN_SHARED(uint4, s_memory);
+  const std::int64_t block = blockIdx.x;
+  const bool is_unit = block < schedule.units;
+  const std::int64_t split_steps = schedule.split_tiles * schedule.steps;
+  std::int64_t step = is_unit ? gemm_plan::first_step(split_steps, schedule.units, block)
+                              : (schedule.split_tiles + block - schedule.units) * schedule.steps;
+  const std::int64_t end =
+      is_unit ? gemm_plan::first_step(split_steps, schedule.units, block + 1) : step + schedule.steps;
+#pragma unroll 1
+  while (step < end) {
+    const std::int64_t tile = step / schedule.steps;
+    const std::int64_t first = step - tile * schedule.steps;
+    const std::int64_t last = smaller(schedule.steps, first + end - step);
+    const TilePlace<Tile> place(schedule, tile);
+    Sums<Tile, T> sums;
+    sums.clear();
+    Product(problem, place.batch, place.row, place.column, first, last, reinterpret_cast<T*>(s_memory)).add(sums);
+    bool gives = true;
+    if (last - first < schedule.steps) {
+      const TileParts parts(schedule, tile);
+      store_sums<Tile>(memory.g_sums, parts.slot(block), sums);
+      gives = false;
+      if (!schedule.combines) {
+        __syncthreads();  // the block's sums are there before it takes its ticket
+        gives = is_last_block(&memory.g_tickets[tile], static_cast<std::uint32_t>(parts.count()));
+      }
+      if (gives) {
+        sums.clear();
+#pragma unroll 1
+        for (std::int64_t unit = parts.first_unit(); unit <= parts.last_unit(); ++unit)
+          add_stored<Tile>(memory.g_sums, parts.slot(unit), sums);
+      }
+    }
+    if (gives) {
+      TileResults<Tile, T>::give(Output<T>(problem, place.batch), sums, place.row, place.column, vectors_of_out,
+                                 reinterpret_cast<T*>(s_memory));
+    }
+    __syncthreads();  // shared memory is free
+    step += last - first;
+  }
+}
+
+// Adds up tiles of many parts: a block for kVectors of a tile, whose warps have some of the parts each.
+inline constexpr int kCombineVectors = kWarpSize;
+inline constexpr int kCombineWarps = 8;
+template <class Tile, class T>
+__global__ void __launch_bounds__(kWarpSize* kCombineWarps)
+    combine_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
+                   PartMemory<T> memory, bool vectors_of_out) {
+  using Vector = Vec<T, Tile::kVector>;
+  constexpr int kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kCombineVectors;  // to a tile
+  constexpr int kAtOnce = 8;
+  __shared__ __align__(16) Vector s_sums[kCombineWarps][kCombineVectors];
+  const std::int64_t tile = blockIdx.x / kBlocks;
+  const int lane = lane_index();
+  const int warp = warp_index();
+  const int vector = static_cast<int>(blockIdx.x % kBlocks) * kCombineVectors + lane;
+  const TileParts parts(schedule, tile);
+  if (parts.count() == 1) return;  // of all threads: the tile is there
+  const std::int64_t each = ceil_div(parts.count(), kCombineWarps);
+  const std::int64_t first = parts.first_unit() + warp * each;
+  const std::int64_t end = smaller(first + each, parts.last_unit() + 1);
+  const auto part = [&](std::int64_t unit) {
+    return load_vec(memory.g_sums + parts.slot(unit) * (Tile::kRows * Tile::kColumns) + vector * Tile::kVector);
+  };
+  Vector sum{};
+#pragma unroll 1
+  for (std::int64_t unit = first; unit < end; unit += kAtOnce) {
+    Vector vecs[kAtOnce] = {};
+#pragma unroll
+    for (int p = 0; p < kAtOnce; ++p)
+      if (unit + p < end) vecs[p] = part(unit + p);
+#pragma unroll
+    for (int p = 0; p < kAtOnce; ++p)
+#pragma unroll
+      for (int e = 0; e < Tile::kVector; ++e) sum[e] += vecs[p][e];
+  }
+  s_sums[warp][lane] = sum;
+  __syncthreads();  // all sums are there
+  if (warp != 0) return;
+  sum = s_sums[0][lane];
+#pragma unroll
+  for (int w = 1; w < kCombineWarps; ++w)
+#pragma unroll
+    for (int e = 0; e < Tile::kVector; ++e) sum[e] += s_sums[w][lane][e];
+  const TilePlace<Tile> place(schedule, tile);
+  constexpr int kLine = Tile::kColumns / Tile::kVector;
+  Output<T>(problem, place.batch)
+      .give(sum, place.row + vector / kLine, place.column + vector % kLine * Tile::kVector, vectors_of_out);
+}
+
+template <class Tile, class T, bool kVectorsA, bool kVectorsB>
+Status launch_tiles(const Call<GemmArgs>& call, const Problem& problem) {
+  const auto& schedule = call.config<Schedule>();
+  constexpr std::size_t kProduct = TileProduct<Tile, T, kVectorsA, kVectorsB>::kSharedBytes;
+  constexpr std::size_t kResults = TileResults<Tile, T>::kSharedBytes;
+  if (schedule.blocks() > kMaxGrid) return unsupported("more than 2^31 - 1 blocks");
+  const PartMemory<T> memory{static_cast<T*>(call.workspace.data),
+                             static_cast<std::uint32_t*>(call.workspace.zeroed)};
+  const bool vectors_of_out = has_vectors_of_out<T>(problem);
+  ROOFTILE_TRY(launch(tiles_kernel<Tile, T, kVectorsA, kVectorsB>,
+                      {.grid = dim3(static_cast<unsigned>(schedule.blocks())),
+                       .block = dim3(Tile::kThreads),
+                       .shared_bytes = kProduct > kResults ? kProduct : kResults,
+                       .stream = call.stream},
+                      problem, schedule, memory, vectors_of_out));
+  if (!schedule.combines) return {};
+  constexpr std::int64_t kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kCombineVectors;
+  return launch(combine_kernel<Tile, T>,
+                {.grid = dim3(static_cast<unsigned>(schedule.split_tiles * kBlocks)),
+                 .block = dim3(kWarpSize * kCombineWarps),
+                 .stream = call.stream},
+                problem, schedule, memory, vectors_of_out);
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs
