@@ -25,29 +25,30 @@ Matrix transposed(Matrix matrix) {
   return matrix;
 }
 
-// What the model knows of an H200, per multiprocessor; measured with tools/gpu_record's ladders (README.md).
+// What the model knows, in cycles of a multiprocessor. Measured on an H200: of a large f32 tile's step, 1024 cycles of multiply-adds,
+// 1403 where two blocks share the multiprocessor and 1823 where one is alone.
 struct Rates {
-  double step_cycles;   // of a tile's step, where nothing else runs on the multiprocessor
-  double busy_cycles;   // of a tile's step for the multiprocessor, which several blocks share
-  double start_cycles;  // of a block: its first steps, its results
-  double part_cycles;   // of a part of a tile: to memory, or back
+  double step;   // of a tile, where nothing else runs on its schedulers
+  double busy;   // of a tile's step, where several blocks share the multiprocessor
+  double start;  // of a block: its first steps, its results
 };
-constexpr double kCombineCycles = 6000;  // of a kernel that adds up parts
-constexpr std::int64_t kMostParts = 4;   // that the last block of a tile adds up
 
 Rates rates_of(const TileShape& tile, std::size_t element) {
-  constexpr double kLanes = 128;       // fused multiply-adds of f32 in a cycle; of f64 half as many
-  constexpr double kEfficiency = 0.9;  // of the cycles that multiply-adds take
-  constexpr double kAlone = 1.6;       // a warp alone on its scheduler waits for its loads in between
+  constexpr double kLanes = 128;        // multiply-adds of f32 in a cycle; of f64 half as many
+  constexpr double kEfficiency = 0.73;  // of the cycles that multiply-adds take
+  constexpr double kAlone = 1.3;        // a warp alone on its scheduler waits for its loads in between
   const double products = static_cast<double>(tile.rows()) * tile.columns() * kDepth;
-  const double lanes = element == 8 ? kLanes / 2 : kLanes;
-  const double busy = products / lanes / kEfficiency;
+  const double busy = products / (element == 8 ? kLanes / 2 : kLanes) / kEfficiency;
   const double share = std::min(1.0, tile.threads() / 128.0);
+  return {.step = busy / share * kAlone, .busy = busy, .start = 4000};
+}
+
+// A second kernel, and the parts' way to memory and back.
+double combine_cycles(const TileShape& tile, std::size_t element, std::int64_t units) {
+  constexpr double kLaunch = 4500;
+  constexpr double kBytesPerCycle = 1500;
   const double bytes = static_cast<double>(tile.rows()) * tile.columns() * static_cast<double>(element);
-  return {.step_cycles = busy / share * kAlone,
-          .busy_cycles = busy,
-          .start_cycles = 2500,
-          .part_cycles = 1000 + bytes / 32.0};
+  return kLaunch + 2 * bytes * static_cast<double>(units) / kBytesPerCycle;
 }
 
 double microseconds_of(double cycles) {
@@ -66,7 +67,7 @@ double cycles_of(const Rates& rates, const TileShape& tile, std::int64_t blocks,
   const auto round = [&](double resident) {
     return resident == 0
                ? 0.0
-               : rates.start_cycles + steps * std::max(rates.step_cycles, resident * rates.busy_cycles);
+               : rates.start + steps * std::max(rates.step, resident * rates.busy);
   };
   return full * round(tile.blocks) + round(rest);
 }
@@ -82,7 +83,7 @@ std::int64_t count_of(const Problem& problem, const Schedule& schedule) {
   return problem.batches * schedule.tile_rows * schedule.tile_columns;
 }
 
-// The last `split` tiles' steps are a whole number of rounds short: they are divided among all blocks that the device holds.
+// The first `split` tiles' steps divided among `units` blocks, every other tile a block's own.
 Schedule cut(const Problem& problem, std::size_t element, const DeviceProperties& device, bool is_small,
              std::int64_t split, std::int64_t units) {
   Schedule schedule = tiles_of(problem, element, is_small);
@@ -95,24 +96,14 @@ Schedule cut(const Problem& problem, std::size_t element, const DeviceProperties
   double cycles = cycles_of(rates, tile, schedule.whole_tiles, static_cast<double>(schedule.steps), device);
   if (split > 0) {
     const double steps = static_cast<double>(split * schedule.steps) / static_cast<double>(units);
-    const std::int64_t parts = ceil_div(units, split) + (units % split == 0 ? 0 : 1);
-    schedule.combines = parts > kMostParts;
-    cycles += cycles_of(rates, tile, units, steps, device) + rates.part_cycles;
-    cycles += schedule.combines ? kCombineCycles : rates.part_cycles * static_cast<double>(parts);
+    cycles += cycles_of(rates, tile, units, steps, device) + combine_cycles(tile, element, units);
   }
   schedule.microseconds = microseconds_of(cycles);
   return schedule;
 }
 
 // A unit has at least this many steps, or its start costs more than it computes.
-constexpr std::int64_t kLeastSteps = 8;
-
-std::int64_t units_for(const Schedule& schedule, const TileShape& tile, std::int64_t split,
-                       const DeviceProperties& device) {
-  const std::int64_t resident = std::int64_t{device.multiprocessors} * tile.blocks;
-  const std::int64_t most = split * larger(1, schedule.steps / kLeastSteps);
-  return clamped(resident, 1, most);
-}
+constexpr std::int64_t kLeastSteps = 4;
 
 }  // namespace
 
@@ -187,11 +178,14 @@ Schedule fastest(const Problem& problem, std::size_t element, const DeviceProper
     const std::int64_t count = count_of(problem, tiles);
     const TileShape shape = tile_shape(element, is_small);
     offer(cut(problem, element, device, is_small, 0, 0));
-    // All of them, or what whole rounds of the device leave, or that and a round more.
+    // All of them, or what whole rounds of the device leave, or that and a round more; by as many units as the device holds, or
+    // a half, a quarter ... of them.
     const std::int64_t resident = std::int64_t{device.multiprocessors} * shape.blocks;
     for (const std::int64_t split : {smaller(count, resident), count % resident, count % resident + resident}) {
       if (split == 0 || split > count) continue;
-      offer(cut(problem, element, device, is_small, split, units_for(tiles, shape, split, device)));
+      const std::int64_t most = smaller(resident, split * larger(1, tiles.steps / kLeastSteps));
+      for (std::int64_t units = most; units > 0 && units >= most / 8; units /= 2)
+        offer(cut(problem, element, device, is_small, split, units));
     }
   }
   return best;

@@ -59,10 +59,11 @@ struct TileShape {
   [[nodiscard]] constexpr int columns() const { return 4 * thread_columns * warp_columns; }
   [[nodiscard]] constexpr int threads() const { return 32 * warp_rows * warp_columns; }
 };
-// Sums of 512 bytes in a thread, or of 256.
+// A thread has sums of 512 bytes; a small tile is a warp's.
 constexpr TileShape tile_shape(std::size_t element, bool is_small) {
-  if (is_small) return {.warp_columns = element == 4 ? 2 : 1, .blocks = element == 4 ? 6 : 8};
-  return {.warp_rows = 2, .warp_columns = 2, .thread_columns = element == 4 ? 16 : 8, .blocks = 2};
+  const int thread_columns = element == 4 ? 16 : 8;
+  if (is_small) return {.thread_columns = thread_columns, .blocks = 8};
+  return {.warp_rows = 2, .warp_columns = 2, .thread_columns = thread_columns, .blocks = 2};
 }
 inline constexpr int kDepth = 8;   // of a tile's step along k
 inline constexpr int kStages = 4;  // steps in shared memory
@@ -71,7 +72,6 @@ inline constexpr int kStages = 4;  // steps in shared memory
 // steps, wherever a tile ends; every other tile is a block's own.
 struct Schedule {
   bool is_small = false;  // tile_shape()
-  bool combines = false;  // parts are added up by a kernel of their own, not by the last block of their tile
   std::int64_t tile_rows = 1;
   std::int64_t tile_columns = 1;
   std::int64_t steps = 1;  // of a tile

@@ -39,10 +39,7 @@ RungPlan plan_schedule(const GemmArgs& args, const Schedule& schedule) {
   if (schedule.units > 0) {
     const gemm_plan::TileShape tile = gemm_plan::tile_shape(element_of(args), schedule.is_small);
     const auto of_tile = static_cast<std::size_t>(tile.rows()) * static_cast<std::size_t>(tile.columns());
-    plan.workspace = {.bytes = 2 * static_cast<std::size_t>(schedule.units) * of_tile * element_of(args),
-                      .zeroed_bytes = schedule.combines ? 0
-                                                        : static_cast<std::size_t>(schedule.split_tiles) *
-                                                              sizeof(std::uint32_t)};
+    plan.workspace = {.bytes = 2 * static_cast<std::size_t>(schedule.units) * of_tile * element_of(args)};
   }
   return plan;
 }
@@ -87,7 +84,7 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_tile_lesson,
        .plan = plan_whole},
       {.rung = gemm_rungs::split_k,
-       .idea = "Tiles in parts along k, as many as fill the device; the last block adds up a tile's parts.",
+       .idea = "Tiles in parts along k, as many as fill the device; a second kernel adds up a tile's parts.",
        .change = "cp_async for few tiles of a long k",
        .source = "CUTLASS",
        .supports = supports_tile_lesson,

@@ -1,7 +1,7 @@
 // Tiles in parts along k.
 //
-// Idea       where there are fewer tiles than blocks that the device holds, each is cut into as many parts as fill it. The last
-//            block that is done adds up the parts of its tile, always in the same order.
+// Idea       where there are fewer tiles than blocks that the device holds, each is cut into as many parts as fill it. A second
+//            kernel adds up the parts of each tile, always in the same order.
 // Change     cp_async for few tiles of a long k.
 // Limits     f32; rows of b of a multiple of 16 bytes. Equal parts: a last round may leave multiprocessors idle.
 // Bottleneck fused multiply-adds; the parts' way to memory and back.

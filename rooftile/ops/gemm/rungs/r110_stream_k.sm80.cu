@@ -1,8 +1,8 @@
 // Work divided by steps, not by tiles.
 //
 // Idea       the steps along k of all tiles stand in a row, and every block that the device holds has equally many of them, wherever
-//            a tile ends. What is left of a whole number of rounds is divided so, or all of it; the last block that is
-//            done with a part of a tile adds up the parts.
+//            a tile ends. What is left of a whole number of rounds is divided so, or all of it; a second kernel adds up the
+//            parts of tiles.
 // Change     no round of blocks that leaves multiprocessors idle; two sizes of tiles; any strides, by 16 bytes where they allow it.
 // Limits     strides that are not negative, lines of a tile within 4 GiB.
 // Bottleneck fused multiply-adds; of small products the way to memory and back.

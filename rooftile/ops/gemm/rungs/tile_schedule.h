@@ -3,20 +3,12 @@
 
 #include <cstdint>
 
-#include "rooftile/device/last_block.h"
 #include "rooftile/ops/gemm/rungs/tile_product.h"
 #include "rooftile/ops/gemm/rungs/tile_results.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 
 using gemm_plan::Schedule;
-
-// Memory of a call with split tiles.
-template <class T>
-struct PartMemory {
-  T* g_sums;                 // of each unit two tiles: that in which it begins, and that in which it ends
-  std::uint32_t* g_tickets;  // of each split tile one; zero before and afterwards
-};
 
 // The parts of a split tile, each a unit's.
 class TileParts {
@@ -60,21 +52,6 @@ __device__ __forceinline__ void store_sums(T* g_sums, std::int64_t slot, const S
     }
   }
 }
-template <class Tile, class T>
-__device__ __forceinline__ void add_stored(const T* g_sums, std::int64_t slot, Sums<Tile, T>& sums) {
-  const T* g_tile = g_sums + slot * (Tile::kRows * Tile::kColumns);
-#pragma unroll
-  for (int i = 0; i < Tile::kThreadRows; ++i) {
-#pragma unroll
-    for (int v = 0; v < Tile::kColumnVectors; ++v) {
-      const int row = Tile::row(i / Tile::kVector) + i % Tile::kVector;
-      const Vec<T, Tile::kVector> vec = load_vec(g_tile + row * Tile::kColumns + Tile::column(v));
-#pragma unroll
-      for (int e = 0; e < Tile::kVector; ++e) sums.at[i][v * Tile::kVector + e] += vec[e];
-    }
-  }
-}
-
 // Which matrix of the batch a tile is of, and where it begins.
 template <class Tile>
 struct TilePlace {
@@ -89,12 +66,12 @@ struct TilePlace {
   }
 };
 
-// The first `units` blocks have a range of steps of the split tiles each, the others a whole tile. The last block that is done with
-// a part of a tile adds up all parts, in the order of k: every run adds in the same order. Or the next kernel does.
+// The first `units` blocks have a range of steps of the split tiles each, the others a whole tile. Sums of a part of a tile go to
+// g_sums, which has room for two tiles of each unit: that in which it begins, and that in which it ends.
 template <class Tile, class T, bool kVectorsA, bool kVectorsB>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
     tiles_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
-                 PartMemory<T> memory, bool vectors_of_out) {
+                 T* g_sums, bool vectors_of_out) {
   using Product = TileProduct<Tile, T, kVectorsA, kVectorsB>;
   ROOFTILE_DYN_SHARED(uint4, s_memory);
   const std::int64_t block = blockIdx.x;
@@ -113,38 +90,25 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
     Sums<Tile, T> sums;
     sums.clear();
     Product(problem, place.batch, place.row, place.column, first, last, reinterpret_cast<T*>(s_memory)).add(sums);
-    bool gives = true;
     if (last - first < schedule.steps) {
-      const TileParts parts(schedule, tile);
-      store_sums<Tile>(memory.g_sums, parts.slot(block), sums);
-      gives = false;
-      if (!schedule.combines) {
-        __syncthreads();  // the block's sums are there before it takes its ticket
-        gives = is_last_block(&memory.g_tickets[tile], static_cast<std::uint32_t>(parts.count()));
-      }
-      if (gives) {
-        sums.clear();
-#pragma unroll 1
-        for (std::int64_t unit = parts.first_unit(); unit <= parts.last_unit(); ++unit)
-          add_stored<Tile>(memory.g_sums, parts.slot(unit), sums);
-      }
-    }
-    if (gives) {
+      store_sums<Tile>(g_sums, TileParts(schedule, tile).slot(block), sums);
+    } else {
       TileResults<Tile, T>::give(Output<T>(problem, place.batch), sums, place.row, place.column, vectors_of_out,
                                  reinterpret_cast<T*>(s_memory));
+      __syncthreads();  // shared memory is free
     }
-    __syncthreads();  // shared memory is free
     step += last - first;
   }
 }
 
-// Adds up tiles of many parts: a block for kVectors of a tile, whose warps have some of the parts each.
+// Adds up the parts of split tiles, always in the same order: a block for some vectors of a tile, whose warps have some of the
+// parts each. The last block of a tile would do so alone, and too slowly: 50 us of a product of 1024 x 1024 x 1024.
 inline constexpr int kCombineVectors = kWarpSize;
 inline constexpr int kCombineWarps = 8;
 template <class Tile, class T>
 __global__ void __launch_bounds__(kWarpSize* kCombineWarps)
     combine_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
-                   PartMemory<T> memory, bool vectors_of_out) {
+                   const T* g_sums, bool vectors_of_out) {
   using Vector = Vec<T, Tile::kVector>;
   constexpr int kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kCombineVectors;  // to a tile
   constexpr int kAtOnce = 8;
@@ -159,7 +123,7 @@ __global__ void __launch_bounds__(kWarpSize* kCombineWarps)
   const std::int64_t first = parts.first_unit() + warp * each;
   const std::int64_t end = smaller(first + each, parts.last_unit() + 1);
   const auto part = [&](std::int64_t unit) {
-    return load_vec(memory.g_sums + parts.slot(unit) * (Tile::kRows * Tile::kColumns) + vector * Tile::kVector);
+    return load_vec(g_sums + parts.slot(unit) * (Tile::kRows * Tile::kColumns) + vector * Tile::kVector);
   };
   Vector sum{};
 #pragma unroll 1
@@ -193,22 +157,21 @@ Status launch_tiles(const Call<GemmArgs>& call, const Problem& problem) {
   constexpr std::size_t kProduct = TileProduct<Tile, T, kVectorsA, kVectorsB>::kSharedBytes;
   constexpr std::size_t kResults = TileResults<Tile, T>::kSharedBytes;
   if (schedule.blocks() > kMaxGrid) return unsupported("more than 2^31 - 1 blocks");
-  const PartMemory<T> memory{static_cast<T*>(call.workspace.data),
-                             static_cast<std::uint32_t*>(call.workspace.zeroed)};
+  auto* g_sums = static_cast<T*>(call.workspace.data);
   const bool vectors_of_out = has_vectors_of_out<T>(problem);
   ROOFTILE_TRY(launch(tiles_kernel<Tile, T, kVectorsA, kVectorsB>,
                       {.grid = dim3(static_cast<unsigned>(schedule.blocks())),
                        .block = dim3(Tile::kThreads),
                        .shared_bytes = kProduct > kResults ? kProduct : kResults,
                        .stream = call.stream},
-                      problem, schedule, memory, vectors_of_out));
-  if (!schedule.combines) return {};
+                      problem, schedule, g_sums, vectors_of_out));
+  if (schedule.units == 0) return {};
   constexpr std::int64_t kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kCombineVectors;
   return launch(combine_kernel<Tile, T>,
                 {.grid = dim3(static_cast<unsigned>(schedule.split_tiles * kBlocks)),
                  .block = dim3(kWarpSize * kCombineWarps),
                  .stream = call.stream},
-                problem, schedule, memory, vectors_of_out);
+                problem, schedule, g_sums, vectors_of_out);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs
