@@ -15,8 +15,8 @@
 // NaN, +-0   as IEEE 754 has them; but c is not read where beta is 0, nor a and x where alpha is 0: what is in them does not
 //            come through.
 // Size       64-bit index arithmetic; 2^31 elements and more are served.
-// Error      at most the rounding of serial chains of 1024 fused multiply-adds under a tree, and of the three operations behind
-//            (tests: gemv_ref.cpp).
+// Error      at most the rounding of one serial chain of fused multiply-adds, and of the three operations behind it (tests:
+//            gemv_ref.cpp).
 // Determinism  run-to-run. The order of additions follows from shapes, strides, alignment and the device.
 // Source     BLAS level 2: Dongarra, Du Croz, Hammarling and Hanson (1988); Sorensen, High-performance matrix-vector
 //            multiplication on the GPU (2011); the last-block finish: the CUDA sample threadFenceReduction.

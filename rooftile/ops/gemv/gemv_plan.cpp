@@ -169,10 +169,4 @@ Cut cut_columns(const GemvArgs& args, const DeviceProperties& device) {
   return cut;
 }
 
-Cut cut_rings(const GemvArgs& args, const DeviceProperties& device) {
-  Cut cut = cut_outputs(args, kRingBlock / kWarp);
-  cut.blocks = smaller(cut.blocks, std::int64_t{device.multiprocessors} * kRingBlocks);
-  return cut;
-}
-
 }  // namespace rooftile::gemv_plan

@@ -47,6 +47,11 @@ constexpr int split_loads(int rows) { return rows == 1 ? 4 : 2; }  // of each ro
 // x stays in L1 beside the matrix that streams by; a longer one comes from L2 again for each row, as many bytes as the matrix.
 inline constexpr std::int64_t kCachedBytes = std::int64_t{64} << 10;
 
+// From this size of a matrix on four rows that share what is loaded of x are ahead of a warp to each: on an H200 of f32 67 MB take
+// vectorized 23.0 us and split_columns 23.3, 1 GiB 263.1 and 260.8; of bf16 34 MB 14.9 and 15.5, 117 MB 36.2 and 34.6, 512 MiB 136.1
+// and 136.5.
+inline constexpr std::int64_t kSharedFromBytes = std::int64_t{96} << 20;
+
 // column_parallel: threads side by side along the columns, the others along the rows.
 inline constexpr int kColumnBlock = 512;
 inline constexpr int kColumnBlocks = 2;  // per multiprocessor
@@ -57,14 +62,6 @@ constexpr int column_loads(std::size_t element, bool aligned) {
 }
 inline constexpr int kColumnThreads =
     32;  // side by side: 512 bytes of a row; more, where the rows are too few for the others
-
-// warp_rings: a ring in shared memory for each warp. Two blocks on a multiprocessor have 128 KiB on their way and leave x the rest.
-inline constexpr int kRingBlock = 256;
-inline constexpr int kRingBlocks = 2;  // per multiprocessor
-inline constexpr int kRingStages = 4;
-inline constexpr int kRingChunkBytes = 2048;
-// From this size of all matrices on the copy engine is ahead of loads into registers, by dot's and reduce's records.
-inline constexpr std::int64_t kRingFromBytes = std::int64_t{304} << 20;
 
 // What is computed: matrices of `rows` rows, whose elements lie side by side. Column-major ones are the transpose of such ones.
 struct Geometry {
@@ -119,7 +116,6 @@ struct Cut {
 // What split_columns needs at most, wherever the memory will lie to its alignment.
 [[nodiscard]] WorkspaceSpec split_workspace(const GemvArgs& args, const DeviceProperties& device);
 [[nodiscard]] Cut cut_columns(const GemvArgs& args, const DeviceProperties& device);
-[[nodiscard]] Cut cut_rings(const GemvArgs& args, const DeviceProperties& device);
 
 // Of what is added up, f32 or f64.
 inline std::size_t sum_bytes(const GemvArgs& args) { return args.a.dtype == DType::f64 ? 8 : 4; }

@@ -30,11 +30,6 @@ std::string_view supports_whole_rows(const GemvArgs& args, const DevicePropertie
   return supports_vectors(args, device);
 }
 
-std::string_view supports_rings(const GemvArgs& args, const DeviceProperties& device) {
-  if (!gemv_plan::is_aligned(args)) return "needs rows and x that start at 16 bytes: see vectorized";
-  return supports_whole_rows(args, device);
-}
-
 std::string_view supports_columns(const GemvArgs& args, const DeviceProperties&) {
   return gemv_plan::geometry(args).transposed ? "" : "an output for each row in memory: see vectorized";
 }
@@ -67,9 +62,6 @@ RungPlan plan_columns(const GemvArgs& args, const DeviceProperties& device) {
   return plan_of(cut,
                  {.bytes = static_cast<std::size_t>(cut.blocks) * columns * gemv_plan::sum_bytes(args),
                   .zeroed_bytes = static_cast<std::size_t>(cut.blocks / cut.parts) * sizeof(std::uint32_t)});
-}
-RungPlan plan_rings(const GemvArgs& args, const DeviceProperties& device) {
-  return plan_of(gemv_plan::cut_rings(args, device));
 }
 
 }  // namespace
@@ -123,14 +115,6 @@ std::vector<Rung<GemvArgs>> gemv_rung_table() {
        .supports = supports_columns,
        .plan = plan_columns,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
-      {.rung = gemv_rungs::warp_rings,
-       .idea = "Each warp has a ring of shared memory, which the copy engine fills with its rows.",
-       .change =
-           "bytes stay on their way while products are made, where loads into registers drain; no barrier of the block",
-       .source = "PTX ISA, cp.async.bulk",
-       .supports = supports_rings,
-       .plan = plan_rings,
-       .expects = {{"shared_load_conflict_degree", 1, 1}}},
   };
 }
 
@@ -147,10 +131,8 @@ std::string_view gemv_choose(const GemvArgs& args, const DeviceProperties& devic
   // A row that one warp has in flight at once gains nothing by being shared.
   if ((!rows_fill_device && row_bytes > gemv_plan::kWarpBytes) || row_bytes > gemv_plan::kCachedBytes)
     return "split_columns";
-  const bool has_rings = g.batches * g.rows * row_bytes >= gemv_plan::kRingFromBytes &&
-                         gemv_plan::is_aligned(args) &&
-                         unavailable_reason(*gemv_operator().find_rung("warp_rings"), device).empty();
-  return has_rings ? "warp_rings" : "vectorized";
+  const bool shares_x = g.rows * row_bytes >= gemv_plan::kSharedFromBytes && gemv_plan::is_aligned(args);
+  return shares_x ? "split_columns" : "vectorized";
 }
 
 }  // namespace rooftile
