@@ -30,8 +30,8 @@ namespace rooftile {
 // What is done to each element at last. gelu by erf or by tanh, silu: x sigmoid(x).
 enum class GemmActivation : std::uint8_t { none, relu, gelu_erf, gelu_tanh, silu, sigmoid };
 template <>
-inline constexpr std::array<std::string_view, 6> kEnumNames<GemmActivation> = {"none",      "relu", "gelu_erf",
-                                                                              "gelu_tanh", "silu", "sigmoid"};
+inline constexpr std::array<std::string_view, 6> kEnumNames<GemmActivation> = {
+    "none", "relu", "gelu_erf", "gelu_tanh", "silu", "sigmoid"};
 
 struct GemmArgs {
   ConstTensorView a{};

@@ -49,7 +49,8 @@ struct Spec {
 Case make_case(const Spec& spec) {
   const std::vector<ParamSpec>& params = gemm_operator().params;
   Params values(params);
-  for (const auto& [name, value] : spec.params) (void)values.set(params, name, value).ok();  // legal: from the lists here
+  for (const auto& [name, value] : spec.params)
+    (void)values.set(params, name, value).ok();  // legal: from the lists here
   Case c{.shape = {{"m", spec.m}, {"n", spec.n}, {"k", spec.k}},
          .dtype = spec.dtype,
          .params = values,
@@ -133,7 +134,8 @@ void add_results(std::vector<Case>& cases, DType dtype) {
                                .params = {{"activation", std::string(activation)}, {"with_bias", "1"}}}));
   }
   // c is not read, whatever it holds.
-  cases.push_back(make_case({.m = 40, .n = 70, .k = 30, .dtype = dtype, .params = {{"beta", "0"}, {"with_c", "1"}}}));
+  cases.push_back(
+      make_case({.m = 40, .n = 70, .k = 30, .dtype = dtype, .params = {{"beta", "0"}, {"with_c", "1"}}}));
   // Nor are a and b.
   cases.push_back(make_case({.m = 40,
                              .n = 70,
@@ -165,9 +167,11 @@ std::vector<Case> gemm_cases() {
     // Units that end in the middle of tiles, some in three of them.
     cases.push_back(make_case({.m = 300, .n = 200, .k = 200, .dtype = dtype}));
     cases.push_back(make_case({.m = 1000, .n = 1000, .k = 1000, .dtype = dtype, .tier = CaseTier::full}));
-    cases.push_back(make_case({.m = 1025, .n = 770, .k = 333, .dtype = dtype, .offset = 1, .tier = CaseTier::full}));
+    cases.push_back(
+        make_case({.m = 1025, .n = 770, .k = 333, .dtype = dtype, .offset = 1, .tier = CaseTier::full}));
     cases.push_back(make_case({.m = 128, .n = 128, .k = 65536, .dtype = dtype, .tier = CaseTier::full}));
-    cases.push_back(make_case({.m = 64, .n = 64, .k = 64, .batches = 300, .dtype = dtype, .tier = CaseTier::full}));
+    cases.push_back(
+        make_case({.m = 64, .n = 64, .k = 64, .batches = 300, .dtype = dtype, .tier = CaseTier::full}));
     cases.push_back(make_case({.m = 4097, .n = 4097, .k = 4097, .dtype = dtype, .tier = CaseTier::huge}));
   }
   // A matrix of more than 2^31 elements.
@@ -237,7 +241,8 @@ Result<CasePlan> plan_case(const Case& c) {
   const auto m = static_cast<double>(sizes.m);
   const auto n = static_cast<double>(sizes.n);
   const auto k = static_cast<double>(sizes.k);
-  plan.read_bytes = size * (batches * (m * k + k * n + (with_c && beta != 0 ? m * n : 0)) + (with_bias ? n : 0));
+  plan.read_bytes =
+      size * (batches * (m * k + k * n + (with_c && beta != 0 ? m * n : 0)) + (with_bias ? n : 0));
   plan.write_bytes = size * batches * m * n;
   plan.flops = 2 * batches * m * n * k;
   plan.flops_on = c.dtype == DType::f64 ? FlopUnit::fma_f64 : FlopUnit::fma_f32;

@@ -61,8 +61,9 @@ Status check_leading_dimension(const std::string& name, const ConstTensorView& x
                               ", and its rows (columns) have " + std::to_string(x.shape[inner]) +
                               " elements: it must be that at least");
     if (leading == 1)
-      return invalid_argument(name + " has strides " + x.strides.to_string() +
-                              ": its rows and columns overlap; one stride must be the other axis' extent at least");
+      return invalid_argument(
+          name + " has strides " + x.strides.to_string() +
+          ": its rows and columns overlap; one stride must be the other axis' extent at least");
   }
   return {};
 }
@@ -94,20 +95,21 @@ const OperatorDescriptor& gemm_operator() {
        .model =
            "2 m n k operations on m k + k n + m n elements: bound by arithmetic where m, n and k are some hundreds.",
        .source = "BLAS level 3: Dongarra, Du Croz, Hammarling and Duff (1990)",
-       .slots = {in("a", &GemmArgs::a,
-                    {.dtypes = kFloats, .min_rank = 2, .max_rank = 3, .doc = "[m,k], or [k,m] to be transposed"}),
-                 in("b", &GemmArgs::b,
-                    {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .doc = "[k,n], or [n,k] to be transposed"}),
-                 in("c", &GemmArgs::c,
-                    {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .optional = true, .doc = "[m,n]"}),
-                 in("bias", &GemmArgs::bias,
-                    {.dtype_of = "a",
-                     .min_rank = 1,
-                     .max_rank = 1,
-                     .optional = true,
-                     .doc = "[n], added to each row"}),
-                 out("out", &GemmArgs::out, result_of,
-                     {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .may_alias = "c", .doc = "[m,n]"})},
+       .slots =
+           {in("a", &GemmArgs::a,
+               {.dtypes = kFloats, .min_rank = 2, .max_rank = 3, .doc = "[m,k], or [k,m] to be transposed"}),
+            in("b", &GemmArgs::b,
+               {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .doc = "[k,n], or [n,k] to be transposed"}),
+            in("c", &GemmArgs::c,
+               {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .optional = true, .doc = "[m,n]"}),
+            in("bias", &GemmArgs::bias,
+               {.dtype_of = "a",
+                .min_rank = 1,
+                .max_rank = 1,
+                .optional = true,
+                .doc = "[n], added to each row"}),
+            out("out", &GemmArgs::out, result_of,
+                {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .may_alias = "c", .doc = "[m,n]"})},
        .params = {param("transpose_a", &GemmArgs::transpose_a, {.doc = "a is [k,m]"}),
                   param("transpose_b", &GemmArgs::transpose_b, {.doc = "b is [n,k]"}),
                   param("alpha", &GemmArgs::alpha, {.doc = "the factor of the product"}),
@@ -118,12 +120,12 @@ const OperatorDescriptor& gemm_operator() {
                   case_param<GemmArgs>("padding", {.doc = "elements between the rows of a case's matrices",
                                                    .minimum = 0,
                                                    .maximum = 1024}),
-                  case_param<GemmArgs>("column_major", {.doc = "the columns of a case's matrices lie in memory: 1",
-                                                        .minimum = 0,
-                                                        .maximum = 1}),
-                  case_param<GemmArgs>("ramp", {.doc = "a[i][j] = i + j and b[i][j] = i - j: 1",
-                                                .minimum = 0,
-                                                .maximum = 1})},
+                  case_param<GemmArgs>("column_major",
+                                       {.doc = "the columns of a case's matrices lie in memory: 1",
+                                        .minimum = 0,
+                                        .maximum = 1}),
+                  case_param<GemmArgs>(
+                      "ramp", {.doc = "a[i][j] = i + j and b[i][j] = i - j: 1", .minimum = 0, .maximum = 1})},
        .check = check,
        .choose = gemm_choose,
        .rungs = gemm_rung_table()});

@@ -38,7 +38,9 @@ std::string_view supports(const GemmArgs& args, const DeviceProperties&) {
   if (!find(p.a, p.m, p.k, operand) || !find(p.b, p.k, p.n, operand) || !find(p.out, p.m, p.n, operand) ||
       operand.is_transposed)
     return "cuBLAS gemm needs an axis without gaps";
-  if (p.m > kMost || p.n > kMost || p.k > kMost || p.batches > kMost) return "cuBLAS gemm is asked in 32 bits";
+  if (p.k == 0) return "cuBLAS gemm refuses some products of k = 0";
+  if (p.m > kMost || p.n > kMost || p.k > kMost || p.batches > kMost)
+    return "cuBLAS gemm is asked in 32 bits";
   return "";
 }
 
@@ -67,13 +69,14 @@ Status launch_cublas(const Call<GemmArgs>& call) {
     const auto lead_b = static_cast<int>(b.leading);
     const auto lead_out = static_cast<int>(out.leading);
     if (p.batches == 1)
-      return one(cublas.handle(), op_b, op_a, n, m, k, &alpha, g_b, lead_b, g_a, lead_a, &beta, g_out, lead_out);
-    return batched(cublas.handle(), op_b, op_a, n, m, k, &alpha, g_b, lead_b, p.b.batch, g_a, lead_a, p.a.batch,
-                   &beta, g_out, lead_out, p.out.batch, static_cast<int>(p.batches));
+      return one(cublas.handle(), op_b, op_a, n, m, k, &alpha, g_b, lead_b, g_a, lead_a, &beta, g_out,
+                 lead_out);
+    return batched(cublas.handle(), op_b, op_a, n, m, k, &alpha, g_b, lead_b, p.b.batch, g_a, lead_a,
+                   p.a.batch, &beta, g_out, lead_out, p.out.batch, static_cast<int>(p.batches));
   };
   const cublasStatus_t status = call.args.a.dtype == DType::f32
-                                    ? gemm(&cublasSgemm, &cublasSgemmStridedBatched, static_cast<float>(p.alpha),
-                                           static_cast<float>(p.beta))
+                                    ? gemm(&cublasSgemm, &cublasSgemmStridedBatched,
+                                           static_cast<float>(p.alpha), static_cast<float>(p.beta))
                                     : gemm(&cublasDgemm, &cublasDgemmStridedBatched, p.alpha, p.beta);
   return peers::cublas_status(status, "gemm");
 }

@@ -65,9 +65,7 @@ double cycles_of(const Rates& rates, const TileShape& tile, std::int64_t blocks,
   const double full = std::floor(on_one / tile.blocks);
   const double rest = on_one - full * tile.blocks;
   const auto round = [&](double resident) {
-    return resident == 0
-               ? 0.0
-               : rates.start + steps * std::max(rates.step, resident * rates.busy);
+    return resident == 0 ? 0.0 : rates.start + steps * std::max(rates.step, resident * rates.busy);
   };
   return full * round(tile.blocks) + round(rest);
 }
@@ -162,8 +160,9 @@ Schedule whole_tiles(const Problem& problem, std::size_t element, bool is_small)
 Schedule split_tiles(const Problem& problem, std::size_t element, const DeviceProperties& device) {
   const Schedule tiles = tiles_of(problem, element, false);
   const std::int64_t count = count_of(problem, tiles);
-  const std::int64_t parts = clamped(std::int64_t{device.multiprocessors} * tile_shape(element, false).blocks / larger(count, 1),
-                                     1, larger(1, tiles.steps / kLeastSteps));
+  const std::int64_t parts =
+      clamped(std::int64_t{device.multiprocessors} * tile_shape(element, false).blocks / larger(count, 1), 1,
+              larger(1, tiles.steps / kLeastSteps));
   return cut(problem, element, device, false, count, count * parts);
 }
 
@@ -181,7 +180,8 @@ Schedule fastest(const Problem& problem, std::size_t element, const DeviceProper
     // All of them, or what whole rounds of the device leave, or that and a round more; by as many units as the device holds, or
     // a half, a quarter ... of them.
     const std::int64_t resident = std::int64_t{device.multiprocessors} * shape.blocks;
-    for (const std::int64_t split : {smaller(count, resident), count % resident, count % resident + resident}) {
+    for (const std::int64_t split :
+         {smaller(count, resident), count % resident, count % resident + resident}) {
       if (split == 0 || split > count) continue;
       const std::int64_t most = smaller(resident, split * larger(1, tiles.steps / kLeastSteps));
       for (std::int64_t units = most; units > 0 && units >= most / 8; units /= 2)

@@ -98,7 +98,8 @@ ROOFTILE_HOST_DEVICE constexpr std::int64_t unit_of(std::int64_t steps, std::int
 // Every tile a block's own.
 [[nodiscard]] Schedule whole_tiles(const Problem& problem, std::size_t element, bool is_small);
 // Every tile cut into as many parts as fill the device.
-[[nodiscard]] Schedule split_tiles(const Problem& problem, std::size_t element, const DeviceProperties& device);
+[[nodiscard]] Schedule split_tiles(const Problem& problem, std::size_t element,
+                                   const DeviceProperties& device);
 // The one that the model expects to be fastest.
 [[nodiscard]] Schedule fastest(const Problem& problem, std::size_t element, const DeviceProperties& device);
 

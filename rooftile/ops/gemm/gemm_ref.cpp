@@ -103,7 +103,8 @@ class Reference {
     const double x = static_cast<double>(static_cast<Wide>(alpha_) * sum) + of_c + of_bias;
     Wanted wanted{.exact = activated(activation_, x)};
     if (is_exact_ || !std::isfinite(x)) return wanted;
-    const double added = 2 * unit_ * (std::abs(alpha_ * static_cast<double>(sum)) + std::abs(of_c) + std::abs(of_bias));
+    const double added =
+        2 * unit_ * (std::abs(alpha_ * static_cast<double>(sum)) + std::abs(of_c) + std::abs(of_bias));
     wanted.floor = std::abs(alpha_) * rounding_of_sum(static_cast<double>(sum), magnitudes, squares) + added;
     // No activation is steeper than 1.13; its own functions are off by some units in the last place.
     if (activation_ != GemmActivation::none)
@@ -124,7 +125,8 @@ class Reference {
       in_parallel(sizes_.m, 16, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
           double sum = 0;
-          for (std::int64_t l = 0; l < sizes_.k; ++l) sum += a_.at(batch, i, l) * inner[static_cast<std::size_t>(l)];
+          for (std::int64_t l = 0; l < sizes_.k; ++l)
+            sum += a_.at(batch, i, l) * inner[static_cast<std::size_t>(l)];
           sum *= alpha_;
           for (std::int64_t j = 0; j < sizes_.n && (beta_ != 0 || bias_->numel() > 0); ++j) {
             const double of_c = beta_ == 0 ? 0.0 : beta_ * c_.at(batch, i, j);
@@ -197,8 +199,8 @@ Result<Judge> gemm_judge(const Case& c, std::span<const HostTensor> inputs) {
   in_parallel(count, 16, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t s = first; s < last; ++s) {
       const std::int64_t index = is_sampled ? expected.indices[static_cast<std::size_t>(s)] : s;
-      const Wanted wanted = c.dtype == DType::f64 ? reference.element<long double>(index)
-                                                    : reference.element<double>(index);
+      const Wanted wanted =
+          c.dtype == DType::f64 ? reference.element<long double>(index) : reference.element<double>(index);
       expected.exact.set(s, wanted.exact);
       expected.floors.set(s, wanted.floor);
     }

@@ -72,7 +72,8 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .change = "a warp's loads of a are one address, those of b and its stores one line",
        .source = "CUDA C++ Programming Guide"},
       {.rung = gemm_rungs::shared_tile,
-       .idea = "A block brings a tile of a and one of b into shared memory, and reads each element 32 times there.",
+       .idea =
+           "A block brings a tile of a and one of b into shared memory, and reads each element 32 times there.",
        .change = "one load from global memory for 16 multiply-adds",
        .source = "CUDA C++ Programming Guide",
        .supports = supports_lesson},

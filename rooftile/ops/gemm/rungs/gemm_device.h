@@ -32,8 +32,7 @@ class Output {
 
   __device__ __forceinline__ T result(T sum, std::int64_t i, std::int64_t j) const {
     T x = static_cast<T>(p_.alpha) * sum;
-    if (g_c_ != nullptr)
-      x = multiply_add(static_cast<T>(p_.beta), g_c_[i * p_.c.row + j * p_.c.column], x);
+    if (g_c_ != nullptr) x = multiply_add(static_cast<T>(p_.beta), g_c_[i * p_.c.row + j * p_.c.column], x);
     if (p_.bias_data != nullptr)
       x += static_cast<const T*>(p_.bias_data)[i * p_.bias.row + j * p_.bias.column];
     return p_.activation == GemmActivation::none ? x : gemm_math::activated(p_.activation, x);

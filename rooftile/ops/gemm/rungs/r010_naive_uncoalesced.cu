@@ -19,8 +19,6 @@ __global__ void __launch_bounds__(kNaiveThreads)
 
 }  // namespace
 
-Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
-  return launch_elements(call, naive_uncoalesced_kernel);
-}
+Status ROOFTILE_RUNG(const Call<GemmArgs>& call) { return launch_elements(call, naive_uncoalesced_kernel); }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

@@ -14,7 +14,8 @@ namespace {
 
 template <class Tile, class T>
 Status launch_for(const Call<GemmArgs>& call, const Problem& p) {
-  const bool vectors_a = gemm_plan::has_vectors(p.a_data, {p.a.batch, p.a.column, p.a.row}, p.k, p.m, sizeof(T));
+  const bool vectors_a =
+      gemm_plan::has_vectors(p.a_data, {p.a.batch, p.a.column, p.a.row}, p.k, p.m, sizeof(T));
   const bool vectors_b = gemm_plan::has_vectors(p.b_data, p.b, p.k, p.n, sizeof(T));
   if (vectors_a && vectors_b) return launch_tiles<Tile, T, true, true>(call, p);
   if (vectors_a) return launch_tiles<Tile, T, true, false>(call, p);

@@ -92,7 +92,7 @@ class TileProduct {
       cp_async_commit();
     }
     cp_async_wait<kStages - 2>();
-    __syncthreads();  // the first step is there
+    __syncthreads();                             // the first step is there
     int read = 0;                                // of this step, in shared memory
     int write = (kStages - 1) * kStageElements;  // of the step that is copied meanwhile
 #pragma unroll 1

@@ -89,66 +89,81 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
     const TilePlace<Tile> place(schedule, tile);
     Sums<Tile, T> sums;
     sums.clear();
-    Product(problem, place.batch, place.row, place.column, first, last, reinterpret_cast<T*>(s_memory)).add(sums);
+    Product(problem, place.batch, place.row, place.column, first, last, reinterpret_cast<T*>(s_memory))
+        .add(sums);
     if (last - first < schedule.steps) {
       store_sums<Tile>(g_sums, TileParts(schedule, tile).slot(block), sums);
     } else {
-      TileResults<Tile, T>::give(Output<T>(problem, place.batch), sums, place.row, place.column, vectors_of_out,
-                                 reinterpret_cast<T*>(s_memory));
+      TileResults<Tile, T>::give(Output<T>(problem, place.batch), sums, place.row, place.column,
+                                 vectors_of_out, reinterpret_cast<T*>(s_memory));
       __syncthreads();  // shared memory is free
     }
     step += last - first;
   }
 }
 
-// Adds up the parts of split tiles, always in the same order: a block for some vectors of a tile, whose warps have some of the
-// parts each. The last block of a tile would do so alone, and too slowly: 50 us of a product of 1024 x 1024 x 1024.
-inline constexpr int kCombineVectors = kWarpSize;
-inline constexpr int kCombineWarps = 8;
-template <class Tile, class T>
-__global__ void __launch_bounds__(kWarpSize* kCombineWarps)
+// Adds up the parts of split tiles, always in the same order. kGroups threads have some of the parts of one vector each, and meet in
+// shared memory: few where parts are few. The last block of a tile would do all of it alone, and too slowly: 50 us of a product of
+// 1024 x 1024 x 1024.
+inline constexpr int kCombineThreads = 256;
+template <class Tile, class T, int kGroups>
+__global__ void __launch_bounds__(kCombineThreads)
     combine_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
                    const T* g_sums, bool vectors_of_out) {
   using Vector = Vec<T, Tile::kVector>;
-  constexpr int kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kCombineVectors;  // to a tile
+  constexpr int kVectors = kCombineThreads / kGroups;                               // of a block
+  constexpr int kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kVectors;  // to a tile
   constexpr int kAtOnce = 8;
-  __shared__ __align__(16) Vector s_sums[kCombineWarps][kCombineVectors];
+  __shared__ __align__(16) Vector s_sums[kGroups][kVectors];
   const std::int64_t tile = blockIdx.x / kBlocks;
-  const int lane = lane_index();
-  const int warp = warp_index();
-  const int vector = static_cast<int>(blockIdx.x % kBlocks) * kCombineVectors + lane;
+  const int lane = static_cast<int>(threadIdx.x) % kVectors;
+  const int group = static_cast<int>(threadIdx.x) / kVectors;
+  const int vector = static_cast<int>(blockIdx.x % kBlocks) * kVectors + lane;
   const TileParts parts(schedule, tile);
   if (parts.count() == 1) return;  // of all threads: the tile is there
-  const std::int64_t each = ceil_div(parts.count(), kCombineWarps);
-  const std::int64_t first = parts.first_unit() + warp * each;
+  const std::int64_t each = ceil_div(parts.count(), kGroups);
+  const std::int64_t first = parts.first_unit() + group * each;
   const std::int64_t end = smaller(first + each, parts.last_unit() + 1);
-  const auto part = [&](std::int64_t unit) {
-    return load_vec(g_sums + parts.slot(unit) * (Tile::kRows * Tile::kColumns) + vector * Tile::kVector);
-  };
   Vector sum{};
 #pragma unroll 1
   for (std::int64_t unit = first; unit < end; unit += kAtOnce) {
     Vector vecs[kAtOnce] = {};
 #pragma unroll
-    for (int p = 0; p < kAtOnce; ++p)
-      if (unit + p < end) vecs[p] = part(unit + p);
+    for (int p = 0; p < kAtOnce; ++p) {
+      if (unit + p < end) {
+        const std::int64_t slot = parts.slot(unit + p);
+        vecs[p] = load_vec(g_sums + slot * (Tile::kRows * Tile::kColumns) + vector * Tile::kVector);
+      }
+    }
 #pragma unroll
     for (int p = 0; p < kAtOnce; ++p)
 #pragma unroll
       for (int e = 0; e < Tile::kVector; ++e) sum[e] += vecs[p][e];
   }
-  s_sums[warp][lane] = sum;
-  __syncthreads();  // all sums are there
-  if (warp != 0) return;
-  sum = s_sums[0][lane];
+  if constexpr (kGroups > 1) {
+    s_sums[group][lane] = sum;
+    __syncthreads();  // all sums are there
+    if (group != 0) return;
 #pragma unroll
-  for (int w = 1; w < kCombineWarps; ++w)
+    for (int g = 1; g < kGroups; ++g)
 #pragma unroll
-    for (int e = 0; e < Tile::kVector; ++e) sum[e] += s_sums[w][lane][e];
+      for (int e = 0; e < Tile::kVector; ++e) sum[e] += s_sums[g][lane][e];
+  }
   const TilePlace<Tile> place(schedule, tile);
   constexpr int kLine = Tile::kColumns / Tile::kVector;
   Output<T>(problem, place.batch)
       .give(sum, place.row + vector / kLine, place.column + vector % kLine * Tile::kVector, vectors_of_out);
+}
+
+template <class Tile, class T, int kGroups>
+Status launch_combine(const Call<GemmArgs>& call, const Problem& problem, bool vectors_of_out) {
+  const auto& schedule = call.config<Schedule>();
+  constexpr std::int64_t kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector * kGroups / kCombineThreads;
+  return launch(combine_kernel<Tile, T, kGroups>,
+                {.grid = dim3(static_cast<unsigned>(schedule.split_tiles * kBlocks)),
+                 .block = dim3(kCombineThreads),
+                 .stream = call.stream},
+                problem, schedule, static_cast<const T*>(call.workspace.data), vectors_of_out);
 }
 
 template <class Tile, class T, bool kVectorsA, bool kVectorsB>
@@ -166,12 +181,10 @@ Status launch_tiles(const Call<GemmArgs>& call, const Problem& problem) {
                        .stream = call.stream},
                       problem, schedule, g_sums, vectors_of_out));
   if (schedule.units == 0) return {};
-  constexpr std::int64_t kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kCombineVectors;
-  return launch(combine_kernel<Tile, T>,
-                {.grid = dim3(static_cast<unsigned>(schedule.split_tiles * kBlocks)),
-                 .block = dim3(kWarpSize * kCombineWarps),
-                 .stream = call.stream},
-                problem, schedule, g_sums, vectors_of_out);
+  constexpr std::int64_t kFewParts = 16;
+  return schedule.units <= kFewParts * schedule.split_tiles
+             ? launch_combine<Tile, T, 1>(call, problem, vectors_of_out)
+             : launch_combine<Tile, T, 8>(call, problem, vectors_of_out);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs
