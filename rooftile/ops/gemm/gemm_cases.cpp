@@ -159,13 +159,13 @@ void add_results(std::vector<Case>& cases, DType dtype) {
 std::vector<Case> gemm_cases() {
   std::vector<Case> cases;
   // The textbook's: what `sim` shows.
-  cases.push_back(make_case({.m = 256, .n = 256, .k = 64}));
+  cases.push_back(make_case({.m = 256, .n = 256, .k = 128}));
   for (const DType dtype : kDTypes) {
     add_edges(cases, dtype);
     add_layouts(cases, dtype);
     add_results(cases, dtype);
     // Units that end in the middle of tiles, some in three of them.
-    cases.push_back(make_case({.m = 300, .n = 200, .k = 200, .dtype = dtype}));
+    cases.push_back(make_case({.m = 300, .n = 200, .k = 100, .dtype = dtype}));
     cases.push_back(make_case({.m = 1000, .n = 1000, .k = 1000, .dtype = dtype, .tier = CaseTier::full}));
     cases.push_back(
         make_case({.m = 1025, .n = 770, .k = 333, .dtype = dtype, .offset = 1, .tier = CaseTier::full}));

@@ -191,4 +191,10 @@ Schedule fastest(const Problem& problem, std::size_t element, const DeviceProper
   return best;
 }
 
+HostCut host_cut(const Problem& problem, const DeviceProperties& device) {
+  const std::int64_t blocks =
+      problem.batches * ceil_div(problem.m, HostBlock::kRows) * ceil_div(problem.n, HostBlock::kColumns);
+  return {.slots = static_cast<int>(clamped(device.multiprocessors, 1, larger(blocks, 1)))};
+}
+
 }  // namespace rooftile::gemm_plan

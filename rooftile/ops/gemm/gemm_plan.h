@@ -103,4 +103,19 @@ ROOFTILE_HOST_DEVICE constexpr std::int64_t unit_of(std::int64_t steps, std::int
 // The one that the model expects to be fastest.
 [[nodiscard]] Schedule fastest(const Problem& problem, std::size_t element, const DeviceProperties& device);
 
+// The CPU's: a block of out, and what a thread has of a and b beside it, in elements. Rows are a multiple of every kernel's.
+struct HostBlock {
+  static constexpr std::int64_t kRows = 96;
+  static constexpr std::int64_t kColumns = 256;
+  static constexpr std::int64_t kDepth = 256;
+  static constexpr std::int64_t kSums = kRows * kColumns;
+  static constexpr std::int64_t kA = kRows * kDepth;
+  static constexpr std::int64_t kB = kColumns * kDepth;
+  static constexpr std::int64_t elements() { return kSums + kA + kB; }
+};
+struct HostCut {
+  int slots = 1;  // threads, each with memory of its own
+};
+[[nodiscard]] HostCut host_cut(const Problem& problem, const DeviceProperties& device);
+
 }  // namespace rooftile::gemm_plan

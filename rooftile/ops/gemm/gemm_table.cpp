@@ -16,6 +16,18 @@ std::string_view supports_lesson(const GemmArgs& args, const DeviceProperties&) 
   return args.a.dtype == DType::f32 ? "" : "a lesson rung: serves f32";
 }
 
+std::string_view supports_register_tile(const GemmArgs& args, const DeviceProperties& device) {
+  if (args.activation != GemmActivation::none) return "a lesson rung: serves no activation";
+  return supports_lesson(args, device);
+}
+std::string_view supports_vectors(const GemmArgs& args, const DeviceProperties& device) {
+  const Problem p = gemm_plan::problem_of(args);
+  if (!gemm_plan::has_vectors(p.a_data, p.a, p.m, p.k, sizeof(float)) ||
+      !gemm_plan::has_vectors(p.b_data, p.b, p.k, p.n, sizeof(float)))
+    return "a lesson rung: serves rows of multiples of 16 bytes, not transposed";
+  return supports_register_tile(args, device);
+}
+
 // Copies count in 32 bits within a tile.
 std::string_view supports_tiles(const GemmArgs& args, const DeviceProperties&) {
   const Problem p = gemm_plan::problem_of(args);
@@ -43,6 +55,13 @@ RungPlan plan_schedule(const GemmArgs& args, const Schedule& schedule) {
   }
   return plan;
 }
+RungPlan plan_packed(const GemmArgs& args, const DeviceProperties& device) {
+  const gemm_plan::HostCut cut = gemm_plan::host_cut(gemm_plan::problem_of(args), device);
+  return {
+      .workspace = {.bytes = static_cast<std::size_t>(cut.slots) *
+                             static_cast<std::size_t>(gemm_plan::HostBlock::elements()) * element_of(args)},
+      .config = PlanConfig::of(cut)};
+}
 RungPlan plan_whole(const GemmArgs& args, const DeviceProperties&) {
   return plan_schedule(args, gemm_plan::whole_tiles(gemm_plan::problem_of(args), element_of(args), false));
 }
@@ -63,44 +82,79 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
       {.rung = gemm_rungs::blocked,
        .idea = "Sums of some rows of out stay in the cache while a piece of b goes by.",
        .change = "b is read from the cache, and the compiler turns rows of sums into vectors"},
+      {.rung = gemm_rungs::packed,
+       .idea =
+           "Every core packs panels of both operands, and multiplies them with its sums in vector registers.",
+       .change = "all cores, the widest vectors that the processor has, and no stride in the innermost loop",
+       .source = "Goto and van de Geijn 2008",
+       .plan = plan_packed},
       {.rung = gemm_rungs::naive_uncoalesced,
        .idea = "A thread for each element of out, neighbours in a warp below each other.",
        .change = "the start of the GPU climb: the axes of a block mixed up",
-       .supports = supports_lesson},
+       .supports = supports_lesson,
+       .expects = {{"global_load_sectors_per_request", 16, 17}}},
       {.rung = gemm_rungs::naive,
        .idea = "A thread for each element of out, neighbours in a warp side by side.",
        .change = "a warp's loads of a are one address, those of b and its stores one line",
-       .source = "CUDA C++ Programming Guide"},
+       .source = "CUDA C++ Programming Guide",
+       .expects = {{"global_load_sectors_per_request", 2.4, 2.6}}},
       {.rung = gemm_rungs::shared_tile,
        .idea =
            "A block brings a tile of a and one of b into shared memory, and reads each element 32 times there.",
        .change = "one load from global memory for 16 multiply-adds",
        .source = "CUDA C++ Programming Guide",
-       .supports = supports_lesson},
+       .supports = supports_lesson,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4.1}, {"shared_load_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::thread_tile,
+       .idea = "A thread has 8 x 8 sums in registers: 64 products of 16 elements read.",
+       .change = "a quarter of a load from shared memory for each multiply-add",
+       .source = "Volkov and Demmel 2008",
+       .supports = supports_register_tile,
+       .expects = {{"shared_load_conflict_degree", 2, 4}}},
+      {.rung = gemm_rungs::vectorized,
+       .idea = "Every load has 16 bytes; a is transposed on its way into shared memory.",
+       .change = "a quarter of the load instructions, and no bank is met twice",
+       .supports = supports_vectors,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::double_buffer,
+       .idea = "The next step is on its way while this one is multiplied.",
+       .change = "one barrier for a step in place of two",
+       .source = "Volkov and Demmel 2008",
+       .supports = supports_vectors,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::warp_tile,
+       .idea = "The lanes of a warp stand 8 x 4 on 64 x 32 elements.",
+       .change = "96 different elements for 2048 products of a warp in place of 136",
+       .source = "CUTLASS",
+       .supports = supports_vectors,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::cp_async,
        .idea =
            "Copies that go past the registers, some steps ahead; a thread has 8 x 16 sums, 128 multiply-adds for 6 loads.",
        .change = "no register waits for global memory, and one barrier parts two steps",
        .source = "PTX ISA, cp.async; CUTLASS",
        .supports = supports_tile_lesson,
-       .plan = plan_whole},
+       .plan = plan_whole,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::split_k,
        .idea = "Tiles in parts along k, as many as fill the device; a second kernel adds up a tile's parts.",
        .change = "cp_async for few tiles of a long k",
        .source = "CUTLASS",
        .supports = supports_tile_lesson,
-       .plan = plan_split},
+       .plan = plan_split,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::stream_k,
        .idea = "All steps of all tiles in a row, divided among the blocks wherever a tile ends.",
        .change = "no round of blocks leaves multiprocessors idle; any strides, two sizes of tiles",
        .source = "Osama et al. 2023",
        .supports = supports_tiles,
-       .plan = plan_fastest},
+       .plan = plan_fastest,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
   };
 }
 
 std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& device) {
-  if (device.device.kind == DeviceKind::cpu) return "blocked";
+  if (device.device.kind == DeviceKind::cpu) return "packed";
   const RungRow& tiles = *gemm_operator().find_rung("stream_k");
   if (unavailable_reason(tiles, device).empty() && supports_tiles(args, device).empty()) return "stream_k";
   return "naive";

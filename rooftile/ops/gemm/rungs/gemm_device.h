@@ -20,8 +20,9 @@ inline constexpr std::int64_t kMaxGrid = 2147483647;  // blocks along x
 __device__ __forceinline__ float multiply_add(float x, float y, float z) { return fmaf(x, y, z); }
 __device__ __forceinline__ double multiply_add(double x, double y, double z) { return fma(x, y, z); }
 
-// What becomes of the sums of one matrix of the batch.
-template <class T>
+// What becomes of the sums of one matrix of the batch. kActivates: where it is said some hundred times in a kernel it is too
+// long with all activations.
+template <class T, bool kActivates = true>
 class Output {
  public:
   __device__ __forceinline__ Output(const Problem& problem, std::int64_t batch)
@@ -35,7 +36,10 @@ class Output {
     if (g_c_ != nullptr) x = multiply_add(static_cast<T>(p_.beta), g_c_[i * p_.c.row + j * p_.c.column], x);
     if (p_.bias_data != nullptr)
       x += static_cast<const T*>(p_.bias_data)[i * p_.bias.row + j * p_.bias.column];
-    return p_.activation == GemmActivation::none ? x : gemm_math::activated(p_.activation, x);
+    if constexpr (kActivates) {
+      if (p_.activation != GemmActivation::none) return gemm_math::activated(p_.activation, x);
+    }
+    return x;
   }
   __device__ __forceinline__ void give(T sum, std::int64_t i, std::int64_t j) const {
     if (i < p_.m && j < p_.n) g_out_[i * p_.out.row + j * p_.out.column] = result(sum, i, j);
