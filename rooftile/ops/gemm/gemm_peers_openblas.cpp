@@ -2,6 +2,7 @@
 #include <cblas.h>
 
 #include <string>
+#include <utility>
 
 #include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
@@ -80,7 +81,9 @@ std::string version() {
 }  // namespace
 
 void register_gemm_peers_openblas(Registry& registry) {
-  registry.add(describe_peer<GemmArgs>("gemm", "openblas", version(), launch_openblas, supports));
+  PeerRow row = describe_peer<GemmArgs>("gemm", "openblas", version(), launch_openblas, supports);
+  row.device = DeviceKind::cpu;
+  registry.add(std::move(row));
 }
 
 }  // namespace rooftile

@@ -1,0 +1,221 @@
+// What is special to gemm: layouts, what is not read, bad calls, and how its schedule cuts a product up, on every device that is
+// usable here. The cases themselves run through the lab.
+#include "rooftile/ops/gemm/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rooftile/core/host_tensor.h"
+#include "rooftile/core/operator.h"
+#include "rooftile/ops/gemm/gemm_plan.h"
+
+namespace rooftile {
+namespace {
+
+constexpr DType kDTypes[] = {DType::f32, DType::f64};
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<Device> usable_devices() {
+  std::vector<Device> devices = {kCpu, kSim};
+  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
+  return devices;
+}
+
+// Small integers without a period: sums of their products are exact.
+double number_at(std::int64_t i) { return static_cast<double>(1 + i * i / 5 % 3); }
+
+class GemmTest : public ::testing::TestWithParam<Device> {
+ protected:
+  void SetUp() override {
+    Result<Context> created = Context::create(GetParam());
+    ASSERT_TRUE(created.ok()) << created.status().message();
+    context_.emplace(std::move(*created));
+  }
+  Context& context() { return *context_; }
+
+  template <class Value>
+  Tensor tensor(DType dtype, const Extents& shape, Value value) {
+    HostTensor host = HostTensor::create(dtype, shape).value();
+    for (std::int64_t i = 0; i < host.numel(); ++i) host.set(i, value(i));
+    return Tensor::from(context(), host.view()).value();
+  }
+  Tensor numbers(DType dtype, const Extents& shape) { return tensor(dtype, shape, number_at); }
+  Tensor filled(DType dtype, const Extents& shape, double value) {
+    return tensor(dtype, shape, [value](std::int64_t) { return value; });
+  }
+  static std::vector<double> values(const Tensor& tensor) {
+    if (tensor.dtype() == DType::f64) return tensor.to_vector<double>().value();
+    std::vector<double> result;
+    for (const float x : tensor.to_vector<float>().value()) result.push_back(x);
+    return result;
+  }
+
+  // By every rung that serves the call: `expected` each time, in the memory of `out`.
+  void expect_of_all(const GemmArgs& args, Tensor& out, const std::vector<double>& expected,
+                     const std::string& what) {
+    int rungs = 0;
+    for (const RungRow& rung : gemm_operator().rungs) {
+      if (!unsupported_reason(rung, ArgsRef::of(args), context().properties()).empty()) continue;
+      ++rungs;
+      const Status status = run_rung(gemm_operator(), rung, context(), AnyArgs::of(args));
+      ASSERT_TRUE(status.ok()) << rung.id << ": " << status.message();
+      EXPECT_EQ(values(out), expected) << rung.id << " " << what;
+    }
+    EXPECT_GE(rungs, GetParam().kind == DeviceKind::cpu ? 3 : 1) << what;
+  }
+
+  std::string refusal(const GemmArgs& args) {
+    const Status status = gemm(context(), args);
+    return status.ok() ? "accepted" : std::string(status.rule());
+  }
+
+ private:
+  std::optional<Context> context_;
+};
+
+std::vector<double> product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::vector<double> result(static_cast<std::size_t>(m * n));
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t l = 0; l < k; ++l)
+        result[static_cast<std::size_t>(i * n + j)] += number_at(i * k + l) * number_at(l * n + j);
+  return result;
+}
+
+TEST_P(GemmTest, OneCallMakesAMatrix) {
+  const Tensor a = numbers(DType::f32, {3, 5});
+  const Tensor b = numbers(DType::f32, {5, 4});
+  const Result<Tensor> out = gemm(context(), a, b);
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_EQ(out->shape(), (Extents{3, 4}));
+  EXPECT_EQ(values(*out), product(3, 4, 5));
+}
+
+TEST_P(GemmTest, AColumnMajorResultIsTheTransposedProduct) {
+  constexpr std::int64_t kM = 70;
+  constexpr std::int64_t kN = 36;
+  constexpr std::int64_t kK = 20;
+  for (const DType dtype : kDTypes) {
+    const Tensor a = numbers(dtype, {kM, kK});
+    const Tensor b = numbers(dtype, {kK, kN});
+    Tensor out = filled(dtype, {kN, kM}, kNan);
+    const std::vector<double> rows = product(kM, kN, kK);
+    std::vector<double> columns(rows.size());
+    for (std::int64_t i = 0; i < kM; ++i)
+      for (std::int64_t j = 0; j < kN; ++j)
+        columns[static_cast<std::size_t>(j * kM + i)] = rows[static_cast<std::size_t>(i * kN + j)];
+    expect_of_all({.a = a, .b = b, .out = out.view().permute({1, 0})}, out, columns, "column-major");
+  }
+}
+
+TEST_P(GemmTest, OneMatrixServesAWholeBatch) {
+  const Tensor a = numbers(DType::f32, {7, 6});
+  const Tensor b = tensor(DType::f32, {3, 6, 5}, [](std::int64_t i) { return number_at(i % 30); });
+  Tensor out = filled(DType::f32, {3, 7, 5}, kNan);
+  std::vector<double> expected;
+  for (int batch = 0; batch < 3; ++batch)
+    for (const double x : product(7, 5, 6)) expected.push_back(x);
+  expect_of_all({.a = a, .b = b, .out = out}, out, expected, "a without a batch");
+}
+
+TEST_P(GemmTest, StridesThatNoMatrixInBlasHas) {
+  const Tensor a = numbers(DType::f32, {3, 10});
+  const Tensor b = numbers(DType::f32, {5, 4});
+  Tensor out = filled(DType::f32, {3, 4}, kNan);
+  // Every second column, from the last one on, and a row that is the same for all.
+  const ConstTensorView backwards = a.view().slice(1, 0, 10, 2).flip(1);
+  std::vector<double> expected(12);
+  for (std::int64_t i = 0; i < 3; ++i)
+    for (std::int64_t j = 0; j < 4; ++j)
+      for (std::int64_t l = 0; l < 5; ++l)
+        expected[static_cast<std::size_t>(i * 4 + j)] += number_at(i * 10 + 8 - 2 * l) * number_at(l * 4 + j);
+  expect_of_all({.a = backwards, .b = b, .out = out}, out, expected, "backwards");
+}
+
+// Zeros say nothing about what is not finite.
+TEST_P(GemmTest, WhatAFactorOfZeroSaysNothingAboutIsNotRead) {
+  for (const DType dtype : kDTypes) {
+    const Tensor a = numbers(dtype, {70, 9});
+    const Tensor b = numbers(dtype, {9, 12});
+    const Tensor nan_a = filled(dtype, {70, 9}, kNan);
+    const Tensor c = numbers(dtype, {70, 12});
+    Tensor out = filled(dtype, {70, 12}, kNan);
+    expect_of_all({.a = a, .b = b, .c = out, .out = out, .beta = 0}, out, product(70, 12, 9), "beta = 0");
+    std::vector<double> twice = values(c);
+    for (double& x : twice) x *= 2;
+    expect_of_all({.a = nan_a, .b = b, .c = c, .out = out, .alpha = 0, .beta = 2}, out, twice, "alpha = 0");
+  }
+}
+
+TEST_P(GemmTest, BadCallsNameTheArgument) {
+  const Tensor a = numbers(DType::f32, {4, 6});
+  const Tensor b = numbers(DType::f32, {6, 8});
+  Tensor out = filled(DType::f32, {4, 8}, 0);
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(refusal({.a = b, .b = b, .out = out}), "op(a) has 8 columns and op(b) 6 rows");
+  ConstTensorView narrow = b;
+  narrow.strides = {7, 1};
+  has(refusal({.a = a, .b = narrow, .out = out}), "b has a leading dimension of 7");
+  TensorView overlapping = out;
+  overlapping.strides = {7, 1};
+  has(refusal({.a = a, .b = b, .out = overlapping}), "out");
+  const Tensor square = numbers(DType::f32, {6, 6});
+  Tensor target = filled(DType::f32, {6, 6}, 0);
+  has(refusal({.a = target, .b = square, .out = target}), "out must not overlap a");
+  has(refusal({.a = square, .b = target, .out = target}), "out must not overlap b");
+  const Tensor short_bias = numbers(DType::f32, {7});
+  has(refusal({.a = a, .b = b, .bias = short_bias, .out = out}), "bias is [7] and must be [8]");
+  const Tensor short_c = numbers(DType::f32, {4, 7});
+  has(refusal({.a = a, .b = b, .c = short_c, .out = out}), "c is [4,7]");
+  ConstTensorView negative = a;
+  negative.shape = {-4, 6};
+  EXPECT_NE(refusal({.a = negative, .b = b, .out = out}), "accepted");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GemmTest, ::testing::ValuesIn(usable_devices()),
+                         [](const auto& info) { return to_string(info.param).substr(0, 4); });
+
+// Every step of every tile once, and the parts of a tile side by side.
+TEST(GemmTestOfSchedules, UnitsCoverEveryStepOnce) {
+  for (const std::int64_t steps : {1, 7, 64, 1000}) {
+    for (const std::int64_t units : {1, 3, 64, 264}) {
+      if (units > steps) continue;
+      EXPECT_EQ(gemm_plan::first_step(steps, units, 0), 0);
+      EXPECT_EQ(gemm_plan::first_step(steps, units, units), steps);
+      for (std::int64_t unit = 0; unit < units; ++unit) {
+        const std::int64_t first = gemm_plan::first_step(steps, units, unit);
+        const std::int64_t end = gemm_plan::first_step(steps, units, unit + 1);
+        ASSERT_LT(first, end);
+        EXPECT_EQ(gemm_plan::unit_of(steps, units, first), unit);
+        EXPECT_EQ(gemm_plan::unit_of(steps, units, end - 1), unit);
+      }
+    }
+  }
+}
+
+TEST(GemmTestOfSchedules, TheModelSplitsWhatDoesNotFillTheDevice) {
+  DeviceProperties device;
+  device.multiprocessors = 132;
+  gemm_plan::Problem problem;
+  problem.m = 128;
+  problem.n = 128;
+  problem.k = 65536;
+  const gemm_plan::Schedule few = gemm_plan::fastest(problem, 4, device);
+  EXPECT_GT(few.units, 100);
+  problem.m = problem.n = 2048;
+  problem.k = 2048;
+  const gemm_plan::Schedule many = gemm_plan::fastest(problem, 4, device);
+  EXPECT_EQ(many.units, 0);
+  EXPECT_EQ(many.whole_tiles, 256);
+}
+
+}  // namespace
+}  // namespace rooftile
