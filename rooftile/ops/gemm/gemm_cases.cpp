@@ -40,7 +40,7 @@ struct Spec {
   std::int64_t batches = 0;  // 0: matrices without a batch
   DType dtype = DType::f32;
   std::vector<std::pair<std::string, std::string>> params{};
-  Fill fill = Fill::normal;
+  Fill fill = Fill::uniform;
   int offset = 0;
   bool in_place = false;
   CaseTier tier = CaseTier::quick;
@@ -151,25 +151,25 @@ void add_results(std::vector<Case>& cases, DType dtype) {
                                .params = {{"beta", "2"}, {"with_c", "1"}},
                                .in_place = true}));
   }
-  for (const Fill fill : {Fill::nan_inside, Fill::inf_inside, Fill::nan_at_last, Fill::uniform})
+  for (const Fill fill : {Fill::nan_inside, Fill::inf_inside, Fill::nan_at_last, Fill::normal})
     cases.push_back(make_case({.m = 70, .n = 40, .k = 30, .dtype = dtype, .fill = fill}));
   cases.push_back(make_case({.m = 70, .n = 130, .k = 100, .dtype = dtype, .params = {{"ramp", "1"}}}));
 }
 
 std::vector<Case> gemm_cases() {
   std::vector<Case> cases;
-  // The textbook's: what `sim` shows.
-  cases.push_back(make_case({.m = 256, .n = 256, .k = 128}));
+  // What `sim` shows; on its four multiprocessors a unit of stream_k has a whole tile and a part of the next.
+  cases.push_back(make_case({.m = 384, .n = 384, .k = 64}));
   for (const DType dtype : kDTypes) {
     add_edges(cases, dtype);
     add_layouts(cases, dtype);
     add_results(cases, dtype);
     // Units that end in the middle of tiles, some in three of them.
-    cases.push_back(make_case({.m = 300, .n = 200, .k = 100, .dtype = dtype}));
-    cases.push_back(make_case({.m = 1000, .n = 1000, .k = 1000, .dtype = dtype, .tier = CaseTier::full}));
+    cases.push_back(make_case({.m = 200, .n = 200, .k = 100, .dtype = dtype}));
+    cases.push_back(make_case({.m = 500, .n = 500, .k = 500, .dtype = dtype, .tier = CaseTier::full}));
     cases.push_back(
         make_case({.m = 1025, .n = 770, .k = 333, .dtype = dtype, .offset = 1, .tier = CaseTier::full}));
-    cases.push_back(make_case({.m = 128, .n = 128, .k = 65536, .dtype = dtype, .tier = CaseTier::full}));
+    cases.push_back(make_case({.m = 128, .n = 128, .k = 8192, .dtype = dtype, .tier = CaseTier::full}));
     cases.push_back(
         make_case({.m = 64, .n = 64, .k = 64, .batches = 300, .dtype = dtype, .tier = CaseTier::full}));
     cases.push_back(make_case({.m = 4097, .n = 4097, .k = 4097, .dtype = dtype, .tier = CaseTier::huge}));

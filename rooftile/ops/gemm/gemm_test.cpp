@@ -180,8 +180,9 @@ TEST_P(GemmTest, BadCallsNameTheArgument) {
   EXPECT_NE(refusal({.a = negative, .b = b, .out = out}), "accepted");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GemmTest, ::testing::ValuesIn(usable_devices()),
-                         [](const auto& info) { return to_string(info.param).substr(0, 4); });
+INSTANTIATE_TEST_SUITE_P(Devices, GemmTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
+  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
+});
 
 // Every step of every tile once, and the parts of a tile side by side.
 TEST(GemmTestOfSchedules, UnitsCoverEveryStepOnce) {

@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
     } else {
       TileResults<Tile, T>::give(Output<T>(problem, place.batch), sums, place.row, place.column,
                                  vectors_of_out, reinterpret_cast<T*>(s_memory));
-      __syncthreads();  // shared memory is free
+      if (step + last - first < end) __syncthreads();  // shared memory is free
     }
     step += last - first;
   }
