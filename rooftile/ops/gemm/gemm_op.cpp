@@ -56,14 +56,16 @@ Status check_leading_dimension(const std::string& name, const ConstTensorView& x
     const int outer = 2 * rank - 3 - inner;
     if (x.strides[inner] != 1 || x.shape[outer] < 2 || x.shape[inner] < 2) continue;
     const std::int64_t leading = x.strides[outer] < 0 ? -x.strides[outer] : x.strides[outer];
-    if (leading != 0 && leading != 1 && leading < x.shape[inner])
+    if (leading != 0 && leading != 1 && leading < x.shape[inner]) {
       return invalid_argument(name + " has a leading dimension of " + std::to_string(leading) +
                               ", and its rows (columns) have " + std::to_string(x.shape[inner]) +
                               " elements: it must be that at least");
-    if (leading == 1)
+    }
+    if (leading == 1) {
       return invalid_argument(
           name + " has strides " + x.strides.to_string() +
           ": its rows and columns overlap; one stride must be the other axis' extent at least");
+    }
   }
   return {};
 }

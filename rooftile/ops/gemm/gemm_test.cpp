@@ -81,10 +81,12 @@ class GemmTest : public ::testing::TestWithParam<Device> {
 
 std::vector<double> product(std::int64_t m, std::int64_t n, std::int64_t k) {
   std::vector<double> result(static_cast<std::size_t>(m * n));
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j)
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t l = 0; l < k; ++l)
         result[static_cast<std::size_t>(i * n + j)] += number_at(i * k + l) * number_at(l * n + j);
+    }
+  }
   return result;
 }
 
@@ -131,10 +133,12 @@ TEST_P(GemmTest, StridesThatNoMatrixInBlasHas) {
   // Every second column, from the last one on, and a row that is the same for all.
   const ConstTensorView backwards = a.view().slice(1, 0, 10, 2).flip(1);
   std::vector<double> expected(12);
-  for (std::int64_t i = 0; i < 3; ++i)
-    for (std::int64_t j = 0; j < 4; ++j)
+  for (std::int64_t i = 0; i < 3; ++i) {
+    for (std::int64_t j = 0; j < 4; ++j) {
       for (std::int64_t l = 0; l < 5; ++l)
         expected[static_cast<std::size_t>(i * 4 + j)] += number_at(i * 10 + 8 - 2 * l) * number_at(l * 4 + j);
+    }
+  }
   expect_of_all({.a = backwards, .b = b, .out = out}, out, expected, "backwards");
 }
 

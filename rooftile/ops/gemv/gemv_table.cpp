@@ -58,6 +58,7 @@ RungPlan plan_columns(const GemvArgs& args, const DeviceProperties& device) {
   const Cut cut = gemv_plan::cut_columns(args, device);
   if (cut.parts == 1) return plan_of(cut);
   const auto columns =
+      // NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): 512 lanes at most
       static_cast<std::size_t>(cut.lanes * gemv_plan::kVectorBytes / gemv_plan::element_bytes(args));
   return plan_of(cut,
                  {.bytes = static_cast<std::size_t>(cut.blocks) * columns * gemv_plan::sum_bytes(args),

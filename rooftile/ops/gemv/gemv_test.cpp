@@ -298,7 +298,8 @@ TEST_P(GemvTest, RecordedReplayedAndOnTwoStreamsAtOnce) {
     GTEST_SKIP() << "streams of cpu and sim run at once and cannot be recorded";
   const Tensor a = filled(DType::f32, {4, 1 << 18}, 1);
   const Tensor x = ones(DType::f32, 1 << 18);
-  const std::vector<double> expected(4, ((1 << 18) + 6) / 7);
+  constexpr int kOnes = ((1 << 18) + 6) / 7;
+  const std::vector<double> expected(4, kOnes);
   Tensor y = filled(DType::f32, {4}, 0);
   Graph graph = Graph::record(context(), [&] { return gemv(context(), {.a = a, .x = x, .y = y}); }).value();
   for (int replay = 0; replay < 3; ++replay) {

@@ -89,10 +89,12 @@ class Block {
       const std::int64_t steps = std::min(HostBlock::kDepth, p_.k - l);
       pack(a + l * p_.a.column, p_.a.row, p_.a.column, rows, kernel_.rows, steps, a_);
       pack(b + l * p_.b.row, p_.b.column, p_.b.row, columns, kernel_.columns, steps, b_);
-      for (std::int64_t j = 0; j < columns; j += kernel_.columns)
-        for (std::int64_t i = 0; i < rows; i += kernel_.rows)
+      for (std::int64_t j = 0; j < columns; j += kernel_.columns) {
+        for (std::int64_t i = 0; i < rows; i += kernel_.rows) {
           kernel_.add(a_ + i * steps, b_ + j * steps, steps, sums_ + i * HostBlock::kColumns + j,
                       HostBlock::kColumns);
+        }
+      }
     }
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)
