@@ -47,10 +47,10 @@ class TopkTest : public ::testing::TestWithParam<Device> {
   std::optional<Context> context_;
 };
 
-// A GPU of sm_89 has 99 KiB for a block, where one of sm_90 has 227.
+// A GPU of sm_89 has 99 KiB for a block, where one of sm_90 has 227. On the simulated SM, which every build has.
 TEST(TopkTestOfChoices, ARungIsTakenWhoseBlocksFit) {
   DeviceProperties device;
-  device.device = cuda_device(0);
+  device.device = kSim;
   device.compute_capability = 89;
   device.multiprocessors = 128;
   TopkArgs args{.k = 200};
