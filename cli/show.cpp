@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "rooftile/lab/base/terminal.h"
 #include "rooftile/lab/base/text_table.h"
+#include "rooftile/lab/inspect/decision.h"
 
 namespace rooftile::cli {
 namespace {
@@ -86,10 +87,40 @@ void print_rungs(const OperatorDescriptor& op, bool colour) {
   }
 }
 
-int run(const Session& session, const std::string& name) {
-  const Result<const OperatorDescriptor*> found = session.registry.get(name);
+struct ShowCommand {
+  std::string name;
+  CaseOptions the_case;
+  std::string gpu;
+  [[nodiscard]] bool asks_for_a_call() const {
+    const CaseOptions& c = the_case;
+    return !gpu.empty() || !c.shape.empty() || !c.dtype.empty() || !c.args.empty() || !c.fill.empty() ||
+           !c.offset.empty() || !c.seed.empty() || c.in_place;
+  }
+};
+
+// What the library runs for one call.
+int run_call(const Session& session, const OperatorDescriptor& op, const ShowCommand& call) {
+  constexpr const char* kUsualGpu = "h200";
+  const Result<lab::CaseRequest> request = parse_case_options(call.the_case);
+  if (!request.ok()) return report(request.status());
+  const Result<lab::GpuModel> gpu = lab::find_gpu(call.gpu.empty() ? kUsualGpu : call.gpu);
+  if (!gpu.ok()) return report(gpu.status());
+  const Result<lab::Decision> on_gpu = lab::decide(session.registry, op, *request, *gpu);
+  if (!on_gpu.ok()) return report(on_gpu.status());
+  const Result<lab::Decision> on_cpu = lab::decide_on_cpu(session.registry, op, *request);
+  if (!on_cpu.ok()) return report(on_cpu.status());
+  const int width = lab::stdout_width();
+  const bool colour = lab::stdout_has_colour();
+  fmt::print("{}\n{}", lab::decision_table(*on_gpu, width, colour),
+             lab::decision_table(*on_cpu, width, colour));
+  return kDone;
+}
+
+int run(const Session& session, const ShowCommand& call) {
+  const Result<const OperatorDescriptor*> found = session.registry.get(call.name);
   if (!found.ok()) return report(found.status());
   const OperatorDescriptor& op = **found;
+  if (call.asks_for_a_call()) return run_call(session, op, call);
   const bool colour = lab::stdout_has_colour();
   fmt::print("{}: {}\n\n", lab::paint(op.name, lab::Colour::bold, colour), op.summary);
   print_paragraph("maths", op.maths, colour);
@@ -104,11 +135,20 @@ int run(const Session& session, const std::string& name) {
 }  // namespace
 
 void add_show(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("show", "an operator's story: maths, model, rungs and their ideas");
-  auto name = std::make_shared<std::string>();
-  command->add_option("OP", *name, "an operator of `rooftile list`")->required();
-  command->footer("Example:\n  rooftile show reduce");
-  command->callback([&session, name] { session.exit_code = run(session, *name); });
+  CLI::App* command = app.add_subcommand(
+      "show", "an operator's story; with a shape: which rung a call gets, and why. No GPU needed");
+  auto call = std::make_shared<ShowCommand>();
+  command->add_option("OP", call->name, "an operator of `rooftile list`")->required();
+  add_case_options(*command, call->the_case);
+  command
+      ->add_option("--gpu", call->gpu, "GPU that the call is planned for: h200 (the default), a100, l4 ...")
+      ->type_name("NAME");
+  command->footer(
+      "Examples:\n"
+      "  rooftile show reduce\n"
+      "  rooftile show reduce --shape n=2^20\n"
+      "  rooftile show gemm --shape m=1000,n=1000,k=1000 --gpu a100");
+  command->callback([&session, call] { session.exit_code = run(session, *call); });
 }
 
 }  // namespace rooftile::cli

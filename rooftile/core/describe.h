@@ -318,6 +318,8 @@ struct OperatorSpec {
   // What the slots and parameters do not say; called after all of theirs holds.
   Status (*check)(const Args&) = nullptr;
   std::string_view (*choose)(const Args&, const DeviceProperties&) = nullptr;
+  std::string (*explain)(const Args&,
+                         const DeviceProperties&) = nullptr;  // of a choice by a model: its reasoning
   std::vector<Rung<Args>> rungs;
 };
 
@@ -427,6 +429,7 @@ OperatorDescriptor describe(OperatorSpec<Args> spec) {
                 [](const Param<Args>& param) { return !param.set; });  // what is left is of calls
   for (const Rung<Args>& rung : spec.rungs) op.rungs.push_back(detail::erase_rung(rung));
   op.choose = detail::erase_query(spec.choose);
+  op.explain = detail::erase_query(spec.explain);
 
   op.is_ordinary = [quick = detail::QuickSlotCheck(op.slots)](const SlotViews& views, Device device) {
     return quick.surely_holds(views, device);

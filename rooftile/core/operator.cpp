@@ -20,12 +20,6 @@ bool meets(const ArchNeed& need, int compute_capability) {
   return need.exact ? compute_capability == need.minimum : compute_capability >= need.minimum;
 }
 
-std::string arch_reason(const ArchNeed& need, int compute_capability) {
-  if (meets(need, compute_capability)) return "";
-  return "needs " + arch_name(need.minimum) + (need.exact ? "a" : " or newer") + ", this is " +
-         arch_name(compute_capability);
-}
-
 std::string not_built_reason(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::cuda:
@@ -323,6 +317,12 @@ const LaunchFn& launch_for(const RungRow& rung, DeviceKind kind) {
       return rung.launch.cpu;
   }
   return kNoLaunch;
+}
+
+std::string arch_reason(const ArchNeed& need, int compute_capability) {
+  if (meets(need, compute_capability)) return "";
+  return "needs " + arch_name(need.minimum) + (need.exact ? "a" : " or newer") + ", this is " +
+         arch_name(compute_capability);
 }
 
 std::string unavailable_reason(const RungRow& rung, const DeviceProperties& device) {

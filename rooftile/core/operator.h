@@ -205,6 +205,8 @@ struct OperatorDescriptor {
   std::vector<RungRow> rungs;
   // The id of the rung that the public API takes on this device.
   std::function<std::string_view(ArgsRef, const DeviceProperties&)> choose;
+  // How choose() and the plan of its rung came about, for people: lines of text. Null: `supports` says it all.
+  std::function<std::string(ArgsRef, const DeviceProperties&)> explain{};
   // A Context checks and plans a call that equals its last one no second time.
   KeptArgs kept_args{};
   DescriptorNumber number{};
@@ -216,6 +218,9 @@ struct OperatorDescriptor {
 
 // The launch function of a rung on a kind of device; null where it is not built or of another kind.
 [[nodiscard]] const LaunchFn& launch_for(const RungRow& rung, DeviceKind kind);
+
+// Empty, or why a kernel with this need does not run on a device of this compute capability.
+[[nodiscard]] std::string arch_reason(const ArchNeed& need, int compute_capability);
 
 // Empty, or why this rung cannot run on such a device whatever the arguments: not built, wrong kind, arch.
 [[nodiscard]] std::string unavailable_reason(const RungRow& rung, const DeviceProperties& device);

@@ -120,6 +120,22 @@ TEST_F(Cli, ListJson) {
   EXPECT_NE(run({"show", "reduce"}).out.find("single_pass"), std::string::npos);
 }
 
+// With a shape: which rung a call gets on a GPU that is not here and on this CPU, and why the others do not serve it.
+TEST_F(Cli, ShowOfACall) {
+  const Outcome large = run({"show", "transpose", "--shape", "m=4096,n=4096"});
+  ASSERT_EQ(large.code, 0) << large.err;
+  EXPECT_NE(large.out.find("on H200: vectorized"), std::string::npos) << large.out;
+  EXPECT_NE(large.out.find("on this machine's CPU: "), std::string::npos) << large.out;
+  const Outcome odd = run({"show", "transpose", "--shape", "m=4097,n=4099", "--dtype", "u8"});
+  EXPECT_NE(odd.out.find("on H200: shifted_tiles"), std::string::npos) << odd.out;
+  // An architecture without the instructions, and no memory for 64 GiB.
+  const Outcome old = run({"show", "reduce", "--shape", "n=2^34", "--gpu", "t4"});
+  ASSERT_EQ(old.code, 0) << old.err;
+  EXPECT_NE(old.out.find("needs sm_90a, this is sm_75"), std::string::npos) << old.out;
+  expect_error(2, "no GPU", {"show", "reduce", "--gpu", "h900"});
+  expect_error(2, "key=count", {"show", "reduce", "--shape", "n"});
+}
+
 TEST_F(Cli, LadderOnCpuAndSim) {
   const Outcome cpu =
       run({"ladder", "reduce", "--device", "cpu", "--shape", "n=100003", "--budget", "0.2", "--json", "-"});

@@ -1,77 +1,18 @@
 #include "rooftile/lab/inspect/launch_plan.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "rooftile/lab/base/format_bytes.h"
 #include "rooftile/lab/case/problem.h"
 #include "rooftile/lab/inspect/kernel_name.h"
+#include "rooftile/lab/inspect/reserved_tensors.h"
 #include "rooftile/sim/checked/source_lines.h"
 #include "rooftile/sim/launch_recording.h"
 
 namespace rooftile::lab {
 namespace {
-
-// Addresses without memory behind them: nobody reads what they hold, and who does stops there and then.
-class Addresses {
- public:
-  static Result<Addresses> reserve(std::size_t bytes) {
-    Addresses addresses;
-    addresses.bytes_ = std::max<std::size_t>(bytes, 1);
-    void* const start =
-        ::mmap(nullptr, addresses.bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED) {
-      return Status::error(StatusCode::out_of_memory,
-                           fmt::format("cannot reserve addresses for {}: choose a smaller --shape",
-                                       format_bytes(static_cast<double>(bytes))));
-    }
-    addresses.start_ = start;
-    return addresses;
-  }
-  Addresses(Addresses&& other) noexcept
-      : start_(std::exchange(other.start_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  Addresses& operator=(Addresses&& other) noexcept {
-    std::swap(start_, other.start_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~Addresses() {
-    if (start_ != nullptr) ::munmap(start_, bytes_);
-  }
-  [[nodiscard]] char* data() const { return static_cast<char*>(start_); }
-
- private:
-  Addresses() = default;
-  void* start_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
-// The case's tensors on reserved addresses, each off its alignment by the case's offset.
-struct ReservedTensors {
-  std::vector<Addresses> addresses;
-  std::vector<TensorView> views;
-};
-
-Result<ReservedTensors> reserve_tensors(const OperatorDescriptor& op, const Case& c, const TensorPlan& plan) {
-  ReservedTensors tensors;
-  for (const TensorSpec& spec : specs_by_slot(op, plan.inputs, plan.outputs)) {
-    if (is_absent(spec)) {
-      tensors.views.emplace_back();
-      continue;
-    }
-    const std::size_t offset = static_cast<std::size_t>(c.offset) * size_of(spec.dtype);
-    ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
-    ROOFTILE_TRY_ASSIGN(Addresses addresses,
-                        Addresses::reserve(offset + static_cast<std::size_t>(numel) * size_of(spec.dtype)));
-    tensors.views.push_back(
-        contiguous_view<void>(static_cast<void*>(addresses.data() + offset), spec.dtype, kSim, spec.shape));
-    tensors.addresses.push_back(std::move(addresses));
-  }
-  return tensors;
-}
 
 bool same_shape(const simt::GridShape& a, const simt::GridShape& b) {
   const auto same = [](simt::dim3 x, simt::dim3 y) { return x.x == y.x && x.y == y.y && x.z == y.z; };
@@ -111,7 +52,7 @@ namespace {
 Result<LaunchPlan> plan_case(const OperatorDescriptor& op, const OperatorCases& cases, const RungRow& rung,
                              const Case& c, const DeviceProperties& device) {
   ROOFTILE_TRY_ASSIGN(const TensorPlan tensor_plan, plan_tensors(op, cases, c));
-  ROOFTILE_TRY_ASSIGN(const ReservedTensors tensors, reserve_tensors(op, c, tensor_plan));
+  ROOFTILE_TRY_ASSIGN(const ReservedTensors tensors, reserve_tensors(op, c, tensor_plan, kSim));
   const Result<AnyArgs> args = op.make_args(tensors.views, c.params);
   if (!args.ok()) return args.status().with_operator(op.name);
   // The row's own word alone: nothing runs here, so a rung that may not be run can be looked at.
