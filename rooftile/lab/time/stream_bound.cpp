@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kVectorBytes = 16;
 constexpr double kNegligible = 1.0 / 256.0;
 constexpr std::size_t kSinkBytes = 256;
+constexpr std::size_t kSmall = std::size_t{32} << 20;
+constexpr std::size_t kVeryLarge = std::size_t{1} << 30;
 constexpr std::size_t kSmallestChunk = std::size_t{256} << 10;  // waking a thread costs more than moving less
 
 using Vector = std::uint64_t __attribute__((vector_size(32)));
@@ -78,6 +80,9 @@ constexpr std::array kNames = {
     std::pair{StreamAccess::cached_x1, std::string_view("cached_x1")},
     std::pair{StreamAccess::small_blocks_x2, std::string_view("small_blocks_x2")},
     std::pair{StreamAccess::small_blocks_x1, std::string_view("small_blocks_x1")},
+    std::pair{StreamAccess::small_blocks_x4, std::string_view("small_blocks_x4")},
+    std::pair{StreamAccess::small_blocks_x8, std::string_view("small_blocks_x8")},
+    std::pair{StreamAccess::wide_blocks_x2, std::string_view("wide_blocks_x2")},
     std::pair{StreamAccess::no_allocate_x4, std::string_view("no_allocate_x4")},
     std::pair{StreamAccess::no_allocate_x2, std::string_view("no_allocate_x2")},
     std::pair{StreamAccess::evict_first_x2, std::string_view("evict_first_x2")},
@@ -93,6 +98,8 @@ std::vector<StreamAccess> worth_trying(Device device, std::size_t reads, std::si
   std::vector<StreamAccess> ways = {cached_x1,       cached_x2,      cached_x4,      small_blocks_x1,
                                     small_blocks_x2, no_allocate_x2, no_allocate_x4, streaming_stores_x4};
   if (reads == writes) ways.push_back(runtime);
+  if (reads + writes <= kSmall) ways.insert(ways.end(), {small_blocks_x4, small_blocks_x8});
+  if (reads + writes >= kVeryLarge) ways.push_back(wide_blocks_x2);
   return ways;
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kSmallBlock = 128;
+constexpr int kWideBlock = 704;
 
 // Block b reads vectors [b * read_part, ...) and writes [b * write_part, ...): the mix is the same all along,
 // and neither part exceeds a tile.
@@ -103,6 +104,12 @@ Status stream_bound_cuda(StreamRef stream, StreamAccess access, const void* sour
       return stream_once<LoadPolicy::cached, 2, StorePolicy::cached, kSmallBlock>(stream, sides);
     case StreamAccess::small_blocks_x1:
       return stream_once<LoadPolicy::cached, 1, StorePolicy::cached, kSmallBlock>(stream, sides);
+    case StreamAccess::small_blocks_x4:
+      return stream_once<LoadPolicy::cached, 4, StorePolicy::cached, kSmallBlock>(stream, sides);
+    case StreamAccess::small_blocks_x8:
+      return stream_once<LoadPolicy::cached, 8, StorePolicy::cached, kSmallBlock>(stream, sides);
+    case StreamAccess::wide_blocks_x2:
+      return stream_once<LoadPolicy::cached, 2, StorePolicy::cached, kWideBlock>(stream, sides);
     case StreamAccess::evict_first_x2:
       return stream_once<LoadPolicy::evict_first, 2, StorePolicy::cached>(stream, sides);
     case StreamAccess::no_allocate_x4:
