@@ -51,6 +51,7 @@ struct AlignedTask {
   const char* data[kMostOperands];  // the inputs; the output behind as many as the body may have
   std::int64_t columns;
   std::int64_t lead;
+  bool has_ends;  // elements that no whole pack covers
 };
 
 // From the number of a pack to its row, and from that to an index of each outer dimension.
@@ -430,7 +431,8 @@ __global__ void __launch_bounds__(kWideThreads)
     body.template compute<1>(in, out);
     store_bytes<kOutBytes>(g_out + element * Body::size(kInputs), get_piece<kOutBytes>(out[0], 0));
   }
-  if (blockIdx.x != 0 && blockIdx.x != gridDim.x - 1) return;
+  // The code from here on comes from memory itself where the caches are cold, and who is not asked to run it does not wait.
+  if (!task.has_ends || (blockIdx.x != 0 && blockIdx.x != gridDim.x - 1)) return;
   // What packs do not cover, less than one in front and one behind: an element for each of the first threads.
   const std::int64_t past = task.lead % kPack;
   const std::int64_t front = past == 0 ? 0 : kPack - past;
@@ -453,8 +455,11 @@ __global__ void __launch_bounds__(kWideThreads)
 using Pointers = const void* [kMostOperands];
 
 // `output`: where the body looks for the output, its kInputs.
-inline AlignedTask aligned_task_of(const Layout& layout, const Pointers& pointers, int output) {
-  AlignedTask task{.data = {}, .columns = layout.columns, .lead = layout.lead};
+inline AlignedTask aligned_task_of(const Layout& layout, const Pointers& pointers, int output, int pack) {
+  AlignedTask task{.data = {},
+                   .columns = layout.columns,
+                   .lead = layout.lead,
+                   .has_ends = layout.lead % pack != 0 || (layout.columns + layout.lead) % pack != 0};
   for (int o = 0; o < layout.inputs; ++o) task.data[o] = static_cast<const char*>(pointers[o]);
   task.data[output] = static_cast<const char*>(pointers[layout.inputs]);
   return task;
@@ -511,8 +516,8 @@ template <class Body, Reach kReach, int kUnroll>
       blocks_for(layout, kUnroll, kAligned ? Body::kInputs : 0, stream, multiprocessors);
   if (!config.ok()) return config.status();
   if constexpr (kAligned)
-    return launch(aligned_kernel<Body, kUnroll>, *config, aligned_task_of(layout, pointers, Body::kInputs),
-                  body);
+    return launch(aligned_kernel<Body, kUnroll>, *config,
+                  aligned_task_of(layout, pointers, Body::kInputs, Body::kPack), body);
   else
     return launch(elementwise_kernel<Body, kReach, kUnroll>, *config,
                   task_of(layout, pointers, Body::kInputs), body);
