@@ -24,26 +24,50 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerSm)
 }
 
 // Of the bound on an H200, caches cold and clean, where element_tiles has 0.49 (u8) to 0.87 (f64):
-//   u8   16383 x 16385: 0.79 by 256 x 256, 0.77 by 128 x 128 and 256 x 64; 8191 x 4097, where large tiles leave the last
-//        wave of blocks half empty: 0.76 by 128 x 128 and five blocks an SM, 0.74 by four, which hold more registers
 //   u16  8191 x 8193: 0.84 by 128 x 64, 0.80 by 256 x 64; 400 x 713 x 701: 0.82, 0.85
 //   f32  4097 x 8191: 0.91 by 128 x 96, 0.89 by 128 x 64, 0.87 by 128 x 32; 400 x 713 x 701: 0.946, 0.952, 0.927
 //   f64  8191 x 4097: 0.93
 //                            item rows columns threads blocks vector at once align
-using ByteTile = ShiftedTile<1, 256, 256, 256, 3, 16, 1, 16>;
-using SmallByteTile = ShiftedTile<1, 128, 128, 256, 5, 16, 1, 16>;
 using HalfTile = ShiftedTile<2, 128, 64, 256, 4, 16, 2, 32>;
 using TallHalfTile = ShiftedTile<2, 256, 64, 256, 4, 16, 2, 32>;
 using WordTile = ShiftedTile<4, 128, 64, 512, 4, 4, 8, 32>;
 using WideWordTile = ShiftedTile<4, 128, 96, 512, 3, 4, 8, 32>;
 using DoubleTile = ShiftedTile<8, 64, 64, 256, 5, 8, 2, 32>;
 
-// So few large tiles that their last wave counts, or matrices smaller than a small tile.
-bool wants_small_tiles(const Geometry& g, const DeviceProperties& device) {
-  constexpr int kWaves = 3;
-  const std::int64_t blocks = g.items() / (ByteTile::kAdvance * ByteTile::kColumns);
-  return g.n < SmallByteTile::kColumns || g.m < SmallByteTile::kRows ||
-         blocks < kWaves * ByteTile::kBlocksPerSm * std::int64_t{device.multiprocessors};
+// Bytes, by what one block of each kind keeps an H200 busy, in tenths of a nanosecond (mean of eleven odd shapes, 1 to 256 MB, cold); the least
+// sum is taken. Of the bound, clean: 16383 x 16385 0.81 by large tiles, 0.79 by sectors; 8191 x 4097 0.75 by sectors, 0.70 by large
+// ones; 400 x 713 x 701 0.76 by tall tiles, which end where the matrix does, 0.69 by sectors; 1000 x 355 x 353 0.63 by columns, 0.56
+// by tall ones.
+using LargeByteTile = ShiftedTile<1, 256, 256, 256, 3, 16, 1, 16>;
+using SectorByteTile = ShiftedTile<1, 256, 64, 256, 5, 16, 1, 32>;  // pieces of out are whole sectors
+using TallByteTile = ShiftedTile<1, 256, 64, 256, 5, 16, 1, 16>;
+using ColumnByteTile = ShiftedTile<1, 512, 64, 256, 4, 16, 1, 16>;  // holds whole columns of up to 496 rows
+using SmallByteTile = ShiftedTile<1, 128, 128, 256, 5, 16, 1, 16>;
+
+template <class T>
+std::int64_t blocks_of(const Geometry& g) {
+  return transpose_plan::ceil_div(g.m, T::kAdvance) * transpose_plan::ceil_div(g.n, T::kColumns) *
+         g.batch.count;
+}
+
+enum class ByteTile { large, sector, tall, column, small };
+ByteTile fastest_byte_tile(const Geometry& g, const DeviceProperties& device) {
+  constexpr std::int64_t kWaves =
+      3;  // of fewer large tiles the last round leaves too much of the device idle
+  ByteTile best = ByteTile::sector;
+  std::int64_t least = 86 * blocks_of<SectorByteTile>(g);
+  const auto offer = [&](ByteTile tile, std::int64_t cost) {
+    if (cost >= least) return;
+    best = tile;
+    least = cost;
+  };
+  offer(ByteTile::tall, 92 * blocks_of<TallByteTile>(g));
+  offer(ByteTile::small, 99 * blocks_of<SmallByteTile>(g));
+  if (g.m <= ColumnByteTile::kAdvance) offer(ByteTile::column, 159 * blocks_of<ColumnByteTile>(g));
+  const std::int64_t large = blocks_of<LargeByteTile>(g);
+  if (large >= kWaves * LargeByteTile::kBlocksPerSm * device.multiprocessors)
+    offer(ByteTile::large, 351 * large);
+  return best;
 }
 
 // What tiles cover of one dimension, the last one hanging over.
@@ -72,6 +96,22 @@ Status launch_shifted(StreamRef stream, const TransposeArgs& args, const Geometr
                 matrices(args, g), grid);
 }
 
+Status launch_bytes(const Call<TransposeArgs>& call, const Geometry& g) {
+  switch (fastest_byte_tile(g, call.device)) {
+    case ByteTile::large:
+      return launch_shifted<LargeByteTile>(call.stream, call.args, g);
+    case ByteTile::sector:
+      return launch_shifted<SectorByteTile>(call.stream, call.args, g);
+    case ByteTile::tall:
+      return launch_shifted<TallByteTile>(call.stream, call.args, g);
+    case ByteTile::column:
+      return launch_shifted<ColumnByteTile>(call.stream, call.args, g);
+    case ByteTile::small:
+      break;
+  }
+  return launch_shifted<SmallByteTile>(call.stream, call.args, g);
+}
+
 }  // namespace
 
 Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
@@ -79,8 +119,7 @@ Status ROOFTILE_RUNG(const Call<TransposeArgs>& call) {
   if (g.items() == 0) return {};
   switch (g.item_bytes) {
     case 1:
-      return wants_small_tiles(g, call.device) ? launch_shifted<SmallByteTile>(call.stream, call.args, g)
-                                               : launch_shifted<ByteTile>(call.stream, call.args, g);
+      return launch_bytes(call, g);
     case 2:
       return wants_tall_tiles(g) ? launch_shifted<TallHalfTile>(call.stream, call.args, g)
                                  : launch_shifted<HalfTile>(call.stream, call.args, g);
