@@ -132,7 +132,7 @@ TEST_F(Cli, ShowOfACall) {
   const Outcome old = run({"show", "reduce", "--shape", "n=2^34", "--gpu", "t4"});
   ASSERT_EQ(old.code, 0) << old.err;
   EXPECT_NE(old.out.find("needs sm_90a, this is sm_75"), std::string::npos) << old.out;
-  expect_error(2, "no GPU", {"show", "reduce", "--gpu", "h900"});
+  expect_error(2, "unknown GPU", {"show", "reduce", "--gpu", "h900"});
   expect_error(2, "key=count", {"show", "reduce", "--shape", "n"});
 }
 

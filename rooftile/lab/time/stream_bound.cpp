@@ -81,8 +81,8 @@ constexpr std::array kNames = {
     std::pair{StreamAccess::small_blocks_x2, std::string_view("small_blocks_x2")},
     std::pair{StreamAccess::small_blocks_x1, std::string_view("small_blocks_x1")},
     std::pair{StreamAccess::small_blocks_x4, std::string_view("small_blocks_x4")},
-    std::pair{StreamAccess::small_blocks_x8, std::string_view("small_blocks_x8")},
-    std::pair{StreamAccess::wide_blocks_x2, std::string_view("wide_blocks_x2")},
+    std::pair{StreamAccess::two_sources, std::string_view("two_sources")},
+    std::pair{StreamAccess::two_sources_wide, std::string_view("two_sources_wide")},
     std::pair{StreamAccess::no_allocate_x4, std::string_view("no_allocate_x4")},
     std::pair{StreamAccess::no_allocate_x2, std::string_view("no_allocate_x2")},
     std::pair{StreamAccess::evict_first_x2, std::string_view("evict_first_x2")},
@@ -98,8 +98,8 @@ std::vector<StreamAccess> worth_trying(Device device, std::size_t reads, std::si
   std::vector<StreamAccess> ways = {cached_x1,       cached_x2,      cached_x4,      small_blocks_x1,
                                     small_blocks_x2, no_allocate_x2, no_allocate_x4, streaming_stores_x4};
   if (reads == writes) ways.push_back(runtime);
-  if (reads + writes <= kSmall) ways.insert(ways.end(), {small_blocks_x4, small_blocks_x8});
-  if (reads + writes >= kVeryLarge) ways.push_back(wide_blocks_x2);
+  if (reads + writes <= kSmall) ways.push_back(small_blocks_x4);
+  if (reads == 2 * writes) ways.push_back(reads + writes < kVeryLarge ? two_sources : two_sources_wide);
   return ways;
 }
 

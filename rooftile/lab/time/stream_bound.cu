@@ -81,6 +81,27 @@ Status stream_once(StreamRef stream, const StreamSides& sides) {
                 sides.sink);
 }
 
+// Two inputs become one output: what an operator with two inputs does to memory, which one stream twice as long is not.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    two_sources_kernel(const uint4* __restrict__ g_first, const uint4* __restrict__ g_second,
+                       uint4* __restrict__ g_target, std::int64_t vectors) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + static_cast<int>(threadIdx.x);
+  if (i >= vectors) return;
+  const uint4 a = g_first[i];
+  const uint4 b = g_second[i];
+  g_target[i] = make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+template <int kThreads>
+Status two_sources_once(StreamRef stream, const StreamSides& sides) {
+  const std::int64_t blocks = (sides.writes + kThreads - 1) / kThreads;
+  if (blocks > 0x7FFFFFFF) return unsupported("the streaming bound covers up to 2^31 blocks of 2 KiB");
+  return launch(two_sources_kernel<kThreads>,
+                {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kThreads), .stream = stream},
+                sides.source, sides.source + sides.writes, sides.target, sides.writes);
+}
+
 }  // namespace
 }  // namespace rooftile::ROOFTILE_TARGET
 
@@ -106,10 +127,10 @@ Status stream_bound_cuda(StreamRef stream, StreamAccess access, const void* sour
       return stream_once<LoadPolicy::cached, 1, StorePolicy::cached, kSmallBlock>(stream, sides);
     case StreamAccess::small_blocks_x4:
       return stream_once<LoadPolicy::cached, 4, StorePolicy::cached, kSmallBlock>(stream, sides);
-    case StreamAccess::small_blocks_x8:
-      return stream_once<LoadPolicy::cached, 8, StorePolicy::cached, kSmallBlock>(stream, sides);
-    case StreamAccess::wide_blocks_x2:
-      return stream_once<LoadPolicy::cached, 2, StorePolicy::cached, kWideBlock>(stream, sides);
+    case StreamAccess::two_sources:
+      return two_sources_once<kSmallBlock>(stream, sides);
+    case StreamAccess::two_sources_wide:
+      return two_sources_once<kWideBlock>(stream, sides);
     case StreamAccess::evict_first_x2:
       return stream_once<LoadPolicy::evict_first, 2, StorePolicy::cached>(stream, sides);
     case StreamAccess::no_allocate_x4:

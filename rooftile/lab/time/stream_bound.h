@@ -27,9 +27,9 @@ enum class StreamAccess {
   small_blocks_x2,  // the same by blocks of 128 threads in place of 256
   small_blocks_x1,
   small_blocks_x4,  // few blocks, each with much on its way: what is moved in a few microseconds
-  small_blocks_x8,
-  wide_blocks_x2,  // 704 threads, of which two blocks fit a multiprocessor: what is very large
-  no_allocate_x4,  // loads that leave the L1 alone
+  two_sources,  // a vector of either half of what is read, and one that is written, by blocks of 128 threads
+  two_sources_wide,  // the same by 704 threads, of which two blocks fit a multiprocessor
+  no_allocate_x4,    // loads that leave the L1 alone
   no_allocate_x2,
   evict_first_x2,       // loads that leave both caches first
   streaming_stores_x4,  // loads that leave the L1 alone, stores that the L2 evicts first

@@ -10,6 +10,6 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "cb459bf79ac5";
+inline constexpr std::string_view kTimingSources = "94543ae8bd90";
 
 }  // namespace rooftile::lab
