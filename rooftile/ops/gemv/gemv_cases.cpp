@@ -70,6 +70,8 @@ void add_shapes(std::vector<Case>& cases, DType dtype, bool transpose) {
     add(5, 7 * vector + 1);
     add(131, 40 * vector);
     add(6, 300 * vector);
+    add(5, 512 * vector);   // a block's rows: covered by its threads' loads,
+    add(6, 2048 * vector);  // and long ones
     add(3, 1100 * vector + 5);
     add(2, 1096 * vector);
     add(1100, 2 * vector);

@@ -99,6 +99,22 @@ Cut cut_several(const GemvArgs& args) {
   return cut;
 }
 
+// At a time a thread's loads of all threads: what hangs over at a row's end is asked for in vain, up to a fiftieth of it.
+Cut cut_whole_rows(const GemvArgs& args) {
+  Cut cut = cut_outputs(args, 1);
+  const std::int64_t vectors = larger(1, cut.shape.columns * element_bytes(args) / kVectorBytes);
+  constexpr std::int64_t kPass = kWideRows.threads * kWideRows.loads;
+  static_assert(kPass == kLongRows.threads * kLongRows.loads, "the same rows are covered by both");
+  const bool is_covered = 50 * kPass * ceil_div(vectors, kPass) <= 51 * vectors;
+  const bool is_long = cut.shape.columns * element_bytes(args) >= kLongRowBytes;
+  const RowBlock& block = !is_covered ? kOtherRows : is_long ? kLongRows : kWideRows;
+  cut.lanes = block.threads;
+  cut.rows = block.rows;
+  cut.tiles = ceil_div(cut.shape.rows, block.rows);
+  cut.blocks = cut.tiles * cut.shape.batches;
+  return cut;
+}
+
 namespace {
 
 // Groups of rows share what is loaded of x, where there are so many rows and their vectors lie alike. While they do not fill

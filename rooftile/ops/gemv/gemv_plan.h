@@ -38,6 +38,26 @@ inline constexpr int kSeveralBlocks = 3;  // per multiprocessor: 80 registers
 constexpr int several_rows(bool aligned) { return aligned ? 4 : 2; }
 inline constexpr std::int64_t kShortRowVectors = 64;
 
+// whole_rows: a block's rows, and what each of its threads asks for at once: `loads` vectors of each row. On an H200, cold and clean,
+// against cuBLAS in the same run (kernels of their own, 2026-11-24):
+//   bf16 14336 x 4096   wide 1.13, others 1.10, long 1.09      bf16 4096 x 4096   wide 1.33, others 1.31, long 1.25
+//   bf16 8192 x 2048    wide 0.93, others 1.14, long 1.00      bf16 4096 x 14336  wide 1.04, others 1.10, long 1.08
+//   bf16 16384 x 16384  wide 1.04, others 1.02, long 1.04; where the flush left the caches dirty 0.99, 1.00, 1.00
+//   f32 4096 x 4096     wide 1.31, others 1.28, long 1.28      f32 8192 x 8192    wide 1.48, others 1.44, long 1.47
+struct RowBlock {
+  int threads;
+  int rows;
+  int loads;
+  int blocks;  // per multiprocessor
+};
+inline constexpr RowBlock kWideRows = {256, 2, 2, 5};  // rows that 512 vectors at a time cover
+inline constexpr RowBlock kOtherRows = {128, 2, 2, 10};
+inline constexpr RowBlock kLongRows = {128, 4, 4,
+                                       4};  // from kLongRowBytes on, so that x is loaded half as often
+inline constexpr std::int64_t kLongRowBytes = std::int64_t{32} << 10;
+inline constexpr std::int64_t kLeastRowVectors = 256;   // or half of the threads have nothing to load
+inline constexpr std::int64_t kMostRowBatches = 65535;  // blocks along y
+
 // split_columns: blocks that share rows; three of them on a multiprocessor leave each thread 80 registers, enough for eight vectors
 // of the matrix and two of x; of one row four and four.
 inline constexpr int kSplitBlock = 256;
@@ -105,13 +125,14 @@ struct Cut {
   std::int64_t parts = 1;  // of the axis that is reduced
   std::int64_t part = 0;   // its length: vectors (split_columns), rows (column_parallel)
   std::int64_t tiles = 1;  // of the outputs of a matrix
-  int lanes = 1;           // threads side by side along a row
-  int rows = 1;            // that a block of split_columns has
+  int lanes = 1;           // threads side by side along a row; of whole_rows the block's
+  int rows = 1;            // that a block of split_columns or whole_rows has
   bool aligned = true;
 };
 
 [[nodiscard]] Cut cut_outputs(const GemvArgs& args, std::int64_t outputs_per_block);
 [[nodiscard]] Cut cut_several(const GemvArgs& args);
+[[nodiscard]] Cut cut_whole_rows(const GemvArgs& args);
 [[nodiscard]] Cut cut_split(const GemvArgs& args, const DeviceProperties& device);
 // What split_columns needs at most, wherever the memory will lie to its alignment.
 [[nodiscard]] WorkspaceSpec split_workspace(const GemvArgs& args, const DeviceProperties& device);

@@ -30,6 +30,17 @@ std::string_view supports_whole_rows(const GemvArgs& args, const DevicePropertie
   return supports_vectors(args, device);
 }
 
+std::string_view supports_whole_blocks(const GemvArgs& args, const DeviceProperties& device) {
+  const Geometry g = gemv_plan::geometry(args);
+  constexpr std::int64_t kMostVectors = gemv_plan::kOtherRows.threads * gemv_plan::kLongestChain;
+  if (g.transposed) return supports_rows(args, device);
+  if (!gemv_plan::is_aligned(args) || g.x_step != 1) return "needs rows and x at 16 bytes: see vectorized";
+  if (gemv_plan::vectors_of(g.columns, args) > kMostVectors)
+    return "serves rows up to 2 MiB, whose sums are exact enough: see split_columns";
+  if (g.batches > gemv_plan::kMostRowBatches) return "serves up to 65535 matrices: see vectorized";
+  return "";
+}
+
 std::string_view supports_columns(const GemvArgs& args, const DeviceProperties&) {
   return gemv_plan::geometry(args).transposed ? "" : "an output for each row in memory: see vectorized";
 }
@@ -49,6 +60,9 @@ RungPlan plan_vectorized(const GemvArgs& args, const DeviceProperties&) {
 }
 RungPlan plan_several(const GemvArgs& args, const DeviceProperties&) {
   return plan_of(gemv_plan::cut_several(args));
+}
+RungPlan plan_whole_rows(const GemvArgs& args, const DeviceProperties&) {
+  return plan_of(gemv_plan::cut_whole_rows(args));
 }
 RungPlan plan_split(const GemvArgs& args, const DeviceProperties& device) {
   return plan_of(gemv_plan::cut_split(args, device), gemv_plan::split_workspace(args, device));
@@ -101,6 +115,13 @@ std::vector<Rung<GemvArgs>> gemv_rung_table() {
        .supports = supports_whole_rows,
        .plan = plan_several,
        .expects = {{"global_load_sectors_per_request", 15, 16}}},
+      {.rung = gemv_rungs::whole_rows,
+       .idea = "A block has a few rows to itself, and as little code in front of the first load as can be.",
+       .change =
+           "threads of a block side by side in a row in place of a warp's lanes; rows share what is loaded of x",
+       .supports = supports_whole_blocks,
+       .plan = plan_whole_rows,
+       .expects = {{"global_load_sectors_per_request", 14, 16}, {"bytes_moved_over_needed", 1, 1.45}}},
       {.rung = gemv_rungs::split_columns,
        .idea = "Blocks share rows: each multiplies a part of four of them by what it loads of x once.",
        .change = "few rows fill the device; the warp that comes last adds up the parts in their order",
@@ -127,6 +148,14 @@ std::string_view gemv_choose(const GemvArgs& args, const DeviceProperties& devic
   if (g.x_step != 1) return "warp_per_row";
   const std::int64_t row_bytes = g.columns * gemv_plan::element_bytes(args);
   if (row_bytes < gemv_plan::kShortRowVectors * gemv_plan::kVectorBytes) return "several_rows_per_warp";
+  // x stays in L1 beside the matrix, and two rows to a block have 8 KiB each on their way.
+  constexpr std::int64_t kRowInFlight =
+      gemv_plan::kWideRows.threads * gemv_plan::kWideRows.loads * std::int64_t{gemv_plan::kVectorBytes};
+  if (row_bytes >= gemv_plan::kLeastRowVectors * gemv_plan::kVectorBytes &&
+      row_bytes < gemv_plan::kCachedBytes && supports_whole_blocks(args, device).empty() &&
+      g.batches * g.rows * smaller(row_bytes, kRowInFlight) >=
+          device.multiprocessors * gemv_plan::kBytesInFlight)
+    return "whole_rows";
   const std::int64_t in_flight = g.batches * g.rows * smaller(row_bytes, gemv_plan::kWarpBytes);
   const bool rows_fill_device = in_flight >= device.multiprocessors * gemv_plan::kBytesInFlight;
   // A row that one warp has in flight at once gains nothing by being shared.

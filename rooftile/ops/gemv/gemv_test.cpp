@@ -281,9 +281,13 @@ TEST(GemvTestPlan, ChoosesByShape) {
     args.y = contiguous_view<void>(memory, dtype, gpu.device, {transpose ? n : m});
     return std::string(gemv_operator().choose(ArgsRef::of(args), gpu));
   };
-  EXPECT_EQ(chosen(DType::bf16, 4096, 4096), "vectorized");
-  EXPECT_EQ(chosen(DType::bf16, 4096, 14336), "split_columns");  // 112 MiB
-  EXPECT_EQ(chosen(DType::f32, 4096, 4096), "vectorized");
+  EXPECT_EQ(chosen(DType::bf16, 4096, 4096), "whole_rows");
+  EXPECT_EQ(chosen(DType::bf16, 4096, 14336), "whole_rows");
+  EXPECT_EQ(chosen(DType::f32, 4096, 4096), "whole_rows");
+  EXPECT_EQ(chosen(DType::f32, 4096, 4095), "vectorized");    // rows begin anywhere
+  EXPECT_EQ(chosen(DType::f32, 16384, 512), "vectorized");    // half of a block's threads would have nothing
+  EXPECT_EQ(chosen(DType::f32, 700, 4096), "split_columns");  // too few rows
+  EXPECT_EQ(chosen(DType::f32, 16384, 16384), "split_columns");  // 64 KiB of x
   EXPECT_EQ(chosen(DType::f32, 16, 1 << 20), "split_columns");
   EXPECT_EQ(chosen(DType::f32, 1, 1 << 20), "split_columns");
   EXPECT_EQ(chosen(DType::f32, 5000, 1 << 17), "split_columns");
