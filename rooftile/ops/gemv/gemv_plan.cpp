@@ -103,9 +103,9 @@ Cut cut_several(const GemvArgs& args) {
 Cut cut_whole_rows(const GemvArgs& args) {
   Cut cut = cut_outputs(args, 1);
   const std::int64_t vectors = larger(1, cut.shape.columns * element_bytes(args) / kVectorBytes);
-  constexpr std::int64_t kPass = kWideRows.threads * kWideRows.loads;
+  constexpr int kPass = kWideRows.threads * kWideRows.loads;
   static_assert(kPass == kLongRows.threads * kLongRows.loads, "the same rows are covered by both");
-  const bool is_covered = 50 * kPass * ceil_div(vectors, kPass) <= 51 * vectors;
+  const bool is_covered = std::int64_t{50} * kPass * ceil_div(vectors, kPass) <= 51 * vectors;
   const bool is_long = cut.shape.columns * element_bytes(args) >= kLongRowBytes;
   const RowBlock& block = !is_covered ? kOtherRows : is_long ? kLongRows : kWideRows;
   cut.lanes = block.threads;

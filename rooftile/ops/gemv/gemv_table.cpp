@@ -150,7 +150,7 @@ std::string_view gemv_choose(const GemvArgs& args, const DeviceProperties& devic
   if (row_bytes < gemv_plan::kShortRowVectors * gemv_plan::kVectorBytes) return "several_rows_per_warp";
   // x stays in L1 beside the matrix, and two rows to a block have 8 KiB each on their way.
   constexpr std::int64_t kRowInFlight =
-      gemv_plan::kWideRows.threads * gemv_plan::kWideRows.loads * std::int64_t{gemv_plan::kVectorBytes};
+      std::int64_t{gemv_plan::kVectorBytes} * gemv_plan::kWideRows.threads * gemv_plan::kWideRows.loads;
   if (row_bytes >= gemv_plan::kLeastRowVectors * gemv_plan::kVectorBytes &&
       row_bytes < gemv_plan::kCachedBytes && supports_whole_blocks(args, device).empty() &&
       g.batches * g.rows * smaller(row_bytes, kRowInFlight) >=
