@@ -44,34 +44,65 @@ struct Problem {
 };
 [[nodiscard]] Problem problem_of(const GemmArgs& args);
 
+// How an operand comes into shared memory, where its elements lie as [line along k][row of a, or column of b]:
+//   along   16 bytes of a line at a time, past the registers
+//   turned  16 bytes along k, by way of registers
+//   single  element by element, past the registers, whatever the strides
+enum class CopyWay : std::uint8_t { along, turned, single };
+struct CopyWays {
+  CopyWay a = CopyWay::single;
+  CopyWay b = CopyWay::single;
+};
+[[nodiscard]] CopyWays copy_ways(const Problem& problem, std::size_t element);
+
 // Whether 16 bytes along the second axis of an operand, n columns of it, may be read at once wherever they begin at a multiple.
 [[nodiscard]] bool has_vectors(const void* data, const Matrix& matrix, std::int64_t steps, std::int64_t n,
                                std::size_t element);
 
-// The tile of a block: warps of 8 x 4 lanes, each with kThreadRows rows and thread_columns columns.
+// The tile of a block: warps of 8 x 4 lanes, each with kThreadRows rows and thread_columns columns. `slices` warps share the same
+// elements of out: each takes kDepth lines of a step along k.
 inline constexpr int kThreadRows = 8;
+inline constexpr int kDepth = 8;
 struct TileShape {
   int warp_rows = 1;
   int warp_columns = 1;
+  int slices = 1;
   int thread_columns = 8;
-  int blocks = 1;  // on a multiprocessor
+  int blocks = 1;            // on a multiprocessor
+  int stages = 4;            // steps in shared memory
+  bool looks_ahead = false;  // a thread has the next line in registers while it multiplies one
   [[nodiscard]] constexpr int rows() const { return 8 * kThreadRows * warp_rows; }
   [[nodiscard]] constexpr int columns() const { return 4 * thread_columns * warp_columns; }
-  [[nodiscard]] constexpr int threads() const { return 32 * warp_rows * warp_columns; }
+  [[nodiscard]] constexpr int depth() const { return kDepth * slices; }
+  [[nodiscard]] constexpr int threads() const { return 32 * warp_rows * warp_columns * slices; }
 };
-// A thread has sums of 512 bytes; a small tile is a warp's.
-constexpr TileShape tile_shape(std::size_t element, bool is_small) {
-  const int thread_columns = element == 4 ? 16 : 8;
-  if (is_small) return {.thread_columns = thread_columns, .blocks = 8};
-  return {.warp_rows = 2, .warp_columns = 2, .thread_columns = thread_columns, .blocks = 2};
+enum class TileSize : std::uint8_t { large, sliced, tiny };
+inline constexpr TileSize kTileSizes[] = {TileSize::large, TileSize::sliced, TileSize::tiny};
+// Of f64 there are no sliced tiles.
+constexpr bool has_tiles(std::size_t element, TileSize size) {
+  return element == 4 || size != TileSize::sliced;
 }
-inline constexpr int kDepth = 8;   // of a tile's step along k
-inline constexpr int kStages = 4;  // steps in shared memory
+// A thread has sums of 512 bytes, of 256 in tiny tiles.
+constexpr TileShape tile_shape(std::size_t element, TileSize size) {
+  const int thread_columns = element == 4 ? 16 : 8;
+  switch (size) {
+    case TileSize::large:
+      return {.warp_rows = 2,
+              .warp_columns = 2,
+              .thread_columns = thread_columns,
+              .blocks = 2,
+              .looks_ahead = true};
+    case TileSize::sliced:
+      return {.slices = 4, .thread_columns = thread_columns, .blocks = 2, .stages = 3};
+    default:
+      return {.warp_columns = 2, .thread_columns = thread_columns / 2, .blocks = element == 4 ? 6 : 4};
+  }
+}
 
 // Which steps along k of which tiles a block computes. The first `split_tiles` tiles are cut into `units` ranges of equally many
 // steps, wherever a tile ends; every other tile is a block's own.
 struct Schedule {
-  bool is_small = false;  // tile_shape()
+  TileSize size = TileSize::large;
   std::int64_t tile_rows = 1;
   std::int64_t tile_columns = 1;
   std::int64_t steps = 1;  // of a tile
@@ -94,14 +125,6 @@ ROOFTILE_HOST_DEVICE constexpr std::int64_t unit_of(std::int64_t steps, std::int
   const std::int64_t longer = rest * (each + 1);
   return x < longer ? x / (each + 1) : rest + (x - longer) / each;
 }
-
-// Every tile a block's own.
-[[nodiscard]] Schedule whole_tiles(const Problem& problem, std::size_t element, bool is_small);
-// Every tile cut into as many parts as fill the device.
-[[nodiscard]] Schedule split_tiles(const Problem& problem, std::size_t element,
-                                   const DeviceProperties& device);
-// The one that the model expects to be fastest.
-[[nodiscard]] Schedule fastest(const Problem& problem, std::size_t element, const DeviceProperties& device);
 
 // The CPU's: a block of out, and what a thread has of a and b beside it, in elements. Rows are a multiple of every kernel's.
 struct HostBlock {

@@ -1,8 +1,7 @@
 #include "rooftile/ops/gemm/gemm_table.h"
 
-#include <cstdlib>
-
 #include "rooftile/core/integers.h"
+#include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
 #include "rooftile/ops/gemm/rungs.h"
 
@@ -11,6 +10,7 @@ namespace {
 
 using gemm_plan::Problem;
 using gemm_plan::Schedule;
+using gemm_plan::TileSize;
 
 std::string_view supports_lesson(const GemmArgs& args, const DeviceProperties&) {
   return args.a.dtype == DType::f32 ? "" : "a lesson rung: serves f32";
@@ -44,12 +44,20 @@ std::string_view supports_tile_lesson(const GemmArgs& args, const DeviceProperti
   return supports_tiles(args, device);
 }
 
+std::string_view supports_vector_tiles(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_lesson(args, device); !reason.empty()) return reason;
+  const gemm_plan::CopyWays ways = gemm_plan::copy_ways(gemm_plan::problem_of(args), sizeof(float));
+  if (ways.a != gemm_plan::CopyWay::turned || ways.b != gemm_plan::CopyWay::along)
+    return "a lesson rung: serves rows of multiples of 16 bytes, not transposed";
+  return supports_tiles(args, device);
+}
+
 std::size_t element_of(const GemmArgs& args) { return size_of(args.a.dtype); }
 
 RungPlan plan_schedule(const GemmArgs& args, const Schedule& schedule) {
   RungPlan plan{.config = PlanConfig::of(schedule)};
   if (schedule.units > 0) {
-    const gemm_plan::TileShape tile = gemm_plan::tile_shape(element_of(args), schedule.is_small);
+    const gemm_plan::TileShape tile = gemm_plan::tile_shape(element_of(args), schedule.size);
     const auto of_tile = static_cast<std::size_t>(tile.rows()) * static_cast<std::size_t>(tile.columns());
     plan.workspace = {.bytes = 2 * static_cast<std::size_t>(schedule.units) * of_tile * element_of(args)};
   }
@@ -63,7 +71,12 @@ RungPlan plan_packed(const GemmArgs& args, const DeviceProperties& device) {
       .config = PlanConfig::of(cut)};
 }
 RungPlan plan_whole(const GemmArgs& args, const DeviceProperties&) {
-  return plan_schedule(args, gemm_plan::whole_tiles(gemm_plan::problem_of(args), element_of(args), false));
+  return plan_schedule(
+      args, gemm_plan::whole_tiles(gemm_plan::problem_of(args), element_of(args), TileSize::large));
+}
+RungPlan plan_sliced(const GemmArgs& args, const DeviceProperties&) {
+  return plan_schedule(
+      args, gemm_plan::whole_tiles(gemm_plan::problem_of(args), element_of(args), TileSize::sliced));
 }
 RungPlan plan_split(const GemmArgs& args, const DeviceProperties& device) {
   return plan_schedule(args, gemm_plan::split_tiles(gemm_plan::problem_of(args), element_of(args), device));
@@ -136,16 +149,30 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_tile_lesson,
        .plan = plan_whole,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::turned_copies,
+       .idea = "Rows of a by 16 bytes, asked for a step ahead and stored as columns.",
+       .change = "2 loads and 8 stores of a step in place of 8 copies of 4 bytes",
+       .source = "CUTLASS",
+       .supports = supports_vector_tiles,
+       .plan = plan_whole,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::sliced_k,
+       .idea = "A tile of 64 x 64 to a block, all of it to each of its four warps, which part the steps.",
+       .change = "four times as many tiles, and as many multiply-adds for a load as before",
+       .source = "CUTLASS",
+       .supports = supports_vector_tiles,
+       .plan = plan_sliced,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::split_k,
        .idea = "Tiles in parts along k, as many as fill the device; a second kernel adds up a tile's parts.",
-       .change = "cp_async for few tiles of a long k",
+       .change = "turned_copies for few tiles of a long k",
        .source = "CUTLASS",
-       .supports = supports_tile_lesson,
+       .supports = supports_vector_tiles,
        .plan = plan_split,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::stream_k,
        .idea = "All steps of all tiles in a row, divided among the blocks wherever a tile ends.",
-       .change = "no round of blocks leaves multiprocessors idle; any strides, two sizes of tiles",
+       .change = "no round of blocks leaves multiprocessors idle; any strides, three sizes of tiles",
        .source = "Osama et al. 2023",
        .supports = supports_tiles,
        .plan = plan_fastest,

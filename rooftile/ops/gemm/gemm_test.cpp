@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "rooftile/core/host_tensor.h"
 #include "rooftile/core/operator.h"
+#include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
 
 namespace rooftile {
@@ -140,6 +142,59 @@ TEST_P(GemmTest, StridesThatNoMatrixInBlasHas) {
     }
   }
   expect_of_all({.a = backwards, .b = b, .out = out}, out, expected, "backwards");
+}
+
+// Whatever the model would take: every size of tiles, every way of the operands, whole tiles and parts of one step and of several.
+TEST_P(GemmTest, EverySizeOfTilesWhereverTheyAreCut) {
+  if (GetParam().kind == DeviceKind::cpu) return;  // has no tiles
+  constexpr std::int64_t kM = 140;
+  constexpr std::int64_t kN = 136;
+  const RungRow& rung = *gemm_operator().find_rung("stream_k");
+  for (const DType dtype : kDTypes) {
+    Tensor memory = filled(DType::f64, {1 << 20}, kNan);
+    for (const std::int64_t k : {44, 43}) {
+      const std::vector<double> expected = product(kM, kN, k);
+      const Tensor rows_a = numbers(dtype, {kM, k});
+      const Tensor rows_b = numbers(dtype, {k, kN});
+      const Tensor columns_a =
+          tensor(dtype, {k, kM}, [k](std::int64_t i) { return number_at(i % kM * k + i / kM); });
+      const Tensor columns_b =
+          tensor(dtype, {kN, k}, [k](std::int64_t i) { return number_at(i % k * kN + i / k); });
+      for (const bool transpose_a : {false, true}) {
+        for (const bool transpose_b : {false, true}) {
+          for (const gemm_plan::TileSize size : gemm_plan::kTileSizes) {
+            if (!gemm_plan::has_tiles(size_of(dtype), size)) continue;
+            for (const std::int64_t units : {0, 3, 5, 1000}) {
+              Tensor out = filled(dtype, {kM, kN}, kNan);
+              const GemmArgs args = {.a = transpose_a ? columns_a : rows_a,
+                                     .b = transpose_b ? columns_b : rows_b,
+                                     .out = out,
+                                     .transpose_a = transpose_a,
+                                     .transpose_b = transpose_b};
+              gemm_plan::Schedule schedule =
+                  gemm_plan::whole_tiles(gemm_plan::problem_of(args), size_of(dtype), size);
+              if (units > 0) {
+                schedule.split_tiles = units == 5 ? 1 : schedule.whole_tiles;
+                schedule.whole_tiles -= schedule.split_tiles;
+                schedule.units = std::min(units, schedule.split_tiles * schedule.steps);
+              }
+              const RungPlan plan{.config = PlanConfig::of(schedule)};
+              const Workspace workspace{.data = memory.data(), .bytes = std::size_t{8} << 20};
+              const Status status = launch_for(rung, GetParam().kind)({.stream = context().stream(),
+                                                                       .device = &context().properties(),
+                                                                       .args = ArgsRef::of(args),
+                                                                       .plan = &plan,
+                                                                       .workspace = workspace});
+              ASSERT_TRUE(status.ok()) << status.message();
+              ASSERT_EQ(values(out), expected)
+                  << to_string(dtype) << " k " << k << (transpose_a ? " T" : " N")
+                  << (transpose_b ? "T" : "N") << " size " << static_cast<int>(size) << " units " << units;
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 // Zeros say nothing about what is not finite.

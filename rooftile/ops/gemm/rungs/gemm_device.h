@@ -21,18 +21,21 @@ __device__ __forceinline__ float multiply_add(float x, float y, float z) { retur
 __device__ __forceinline__ double multiply_add(double x, double y, double z) { return fma(x, y, z); }
 
 // What becomes of the sums of one matrix of the batch. kActivates: where it is said some hundred times in a kernel it is too
-// long with all activations.
+// long with all activations. factor: of a sum, alpha where nobody has multiplied by it yet.
 template <class T, bool kActivates = true>
 class Output {
  public:
   __device__ __forceinline__ Output(const Problem& problem, std::int64_t batch)
+      : Output(problem, batch, static_cast<T>(problem.alpha)) {}
+  __device__ __forceinline__ Output(const Problem& problem, std::int64_t batch, T factor)
       : p_(problem),
+        factor_(factor),
         g_out_(static_cast<T*>(problem.out_data) + batch * problem.out.batch),
         g_c_(problem.c_data == nullptr ? nullptr
                                        : static_cast<const T*>(problem.c_data) + batch * problem.c.batch) {}
 
   __device__ __forceinline__ T result(T sum, std::int64_t i, std::int64_t j) const {
-    T x = static_cast<T>(p_.alpha) * sum;
+    T x = factor_ * sum;
     if (g_c_ != nullptr) x = multiply_add(static_cast<T>(p_.beta), g_c_[i * p_.c.row + j * p_.c.column], x);
     if (p_.bias_data != nullptr)
       x += static_cast<const T*>(p_.bias_data)[i * p_.bias.row + j * p_.bias.column];
@@ -63,6 +66,7 @@ class Output {
 
  private:
   const Problem& p_;
+  T factor_;
   T* g_out_;
   const T* g_c_;
 };

@@ -9,9 +9,10 @@
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 
-using gemm_plan::kDepth;
+using gemm_plan::CopyWay;
 
-// An operand of one matrix of the batch: element (step, outer) is g[step * stride + outer * outer_stride].
+// An operand of one matrix of the batch: element (line, outer) is g[line * stride + outer * outer_stride]. Lines follow k, the outer
+// axis is the rows of a or the columns of b.
 template <class T>
 struct Operand {
   const T* g;
@@ -19,62 +20,158 @@ struct Operand {
   std::int64_t outer_stride;
 };
 
-// kVectors: elements along the outer axis lie side by side, and are copied by 16 bytes; else one by one, whatever the strides.
-// Lines are 16 bytes longer than they need to be, or elements of one outer index would meet in one bank.
-template <class T, int kExtent, int kThreads, bool kVectors>
-class OperandCopy {
+// What the ways have in common: a thread's copies, and that they lie as [line][outer] in shared memory, however they come.
+template <class T, int kExtent, int kDepth, int kThreads, CopyWay kWay>
+class CopyPlaces {
  public:
-  static constexpr int kPitch = kExtent + kVecElements<T>;
+  // Single elements of one outer index, and the lines that a turned vector is stored to, are in banks of their own.
+  static constexpr int kPitch = kExtent + (kWay == CopyWay::along    ? 0
+                                           : kWay == CopyWay::turned ? 4
+                                                                     : kVecElements<T>);
   static constexpr int kStageElements = kPitch * kDepth;
-  static constexpr int kCopies = kExtent * kDepth / kThreads / (kVectors ? kVecElements<T> : 1);
+  static constexpr bool kHasGroups = kWay != CopyWay::turned;  // of cp.async
+  static constexpr int kWidth = kWay == CopyWay::single ? 1 : kVecElements<T>;
+  static constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));
+  static constexpr int kCopies = kExtent * kDepth / kThreads / kWidth;
+  static_assert(kCopies * kThreads * kWidth == kExtent * kDepth, "all threads have as many copies");
 
-  // Of elements `first` ... of `outer_extent` along the outer axis: behind the last one, the last one again. From line `line` on.
-  __device__ __forceinline__ OperandCopy(const Operand<T>& operand, std::int64_t line, std::int64_t first,
-                                         std::int64_t outer_extent)
-      : g_(reinterpret_cast<const char*>(operand.g + line * operand.stride + first * operand.outer_stride)),
-        stride_(operand.stride * static_cast<std::int64_t>(sizeof(T))) {
-    const auto last = static_cast<int>(smaller(outer_extent - first, kExtent)) - kWidth;
+  // Of elements `first` ... of `outer_extent` along the outer axis: behind the last one, the last one again.
+  __device__ __forceinline__ CopyPlaces(const Operand<T>& operand, std::int64_t line, std::int64_t first,
+                                        std::int64_t outer_extent)
+      : g_(reinterpret_cast<const char*>(operand.g + line * stride_of(operand) +
+                                         first * outer_stride_of(operand))),
+        stride_(stride_of(operand) * static_cast<std::int64_t>(sizeof(T))),
+        line_(first_line(operand.outer_stride == 1)),
+        outer_(first_outer(operand.outer_stride == 1)) {
+    const auto last =
+        static_cast<int>(smaller(outer_extent - first, kExtent)) - (kWay == CopyWay::along ? kWidth : 1);
 #pragma unroll
-    for (int i = 0; i < kCopies; ++i) {
-      const int outer = outer_of(i);
+    for (int i = 0; i < kOffsets; ++i) {
+      const int outer = outer_ + outers_before(i);
       const std::int64_t offset =
-          step_of(i) * operand.stride + (outer < last ? outer : last) * operand.outer_stride;
+          line_of(i) * stride_of(operand) + (outer < last ? outer : last) * outer_stride_of(operand);
       offsets_[i] = static_cast<std::uint32_t>(offset * static_cast<std::int64_t>(sizeof(T)));
     }
   }
+  __device__ __forceinline__ void advance(std::int64_t lines) { g_ += lines * stride_; }
+  __device__ __forceinline__ void wait(bool) const {}  // beside that for the groups of cp.async
 
-  // The i-th copy of this thread of the next `lines` lines, kDepth at most: zeros behind them.
-  __device__ __forceinline__ void copy_some(int i, int lines, T* s_stage) const {
-    const bool is_there = step_of(i) < lines;
-    cp_async_or_zero<kBytes>(s_stage + target_of(i), is_there ? g_ + offsets_[i] : g_, is_there ? kBytes : 0);
-  }
-  // The same of kDepth lines, or of none.
-  __device__ __forceinline__ void copy(int i, bool is_there, T* s_stage) const {
-    cp_async_or_zero<kBytes>(s_stage + target_of(i), g_ + offsets_[i], is_there ? kBytes : 0);
-  }
-  __device__ __forceinline__ void advance(int lines) { g_ += lines * stride_; }
-
- private:
-  static constexpr int kWidth = kVectors ? kVecElements<T> : 1;
-  static constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));
-  static constexpr int kLine = kExtent / kWidth;  // copies of a line
-  static_assert(kCopies * kThreads * kWidth == kExtent * kDepth, "all threads have as many copies");
-  static_assert(!kVectors || kThreads % kLine == 0, "a thread's copies stand below each other");
-
-  // Vectors: a warp along a line. Elements: 8 lines by 4 elements, which are banks and sectors of their own however they lie.
-  __device__ __forceinline__ static int step_of(int i) {
+ protected:
+  // The i-th copy of a thread. along: a warp goes along a line. turned: by 16 outer indices and two vectors along k, the sectors of
+  // global memory. single: by 8 lines and 4 outer indices, or by 2 and 16 where those lie side by side.
+  static constexpr int kLanes = kWay == CopyWay::along ? kExtent / kWidth : kWay == CopyWay::turned ? 2 : 8;
+  static constexpr int kRest = kThreads / kLanes;  // along the other axis
+  // Turned copies behind the last outer index stand in the same rows, two vectors further.
+  static constexpr int kOffsets = kWay == CopyWay::turned ? kExtent / kRest : kCopies;
+  static_assert(kThreads % kLanes == 0 && (kWay == CopyWay::along || kExtent % kRest == 0));
+  __device__ __forceinline__ static int first_line(bool is_outer_side_by_side) {
     const int thread = static_cast<int>(threadIdx.x);
-    return kVectors ? thread / kLine + i * (kThreads / kLine) : thread % kDepth;
+    if (kWay == CopyWay::along) return thread / kLanes;
+    if (kWay == CopyWay::turned) return thread % kLanes * kWidth;
+    return is_outer_side_by_side ? thread / kRest : thread % kLanes;
   }
-  __device__ __forceinline__ static int outer_of(int i) {
+  __device__ __forceinline__ static int first_outer(bool is_outer_side_by_side) {
     const int thread = static_cast<int>(threadIdx.x);
-    return kVectors ? thread % kLine * kWidth : thread / kDepth + i * (kThreads / kDepth);
+    if (kWay == CopyWay::along) return thread % kLanes * kWidth;
+    if (kWay == CopyWay::turned) return thread / kLanes;
+    return is_outer_side_by_side ? thread % kRest : thread / kLanes;
   }
-  __device__ __forceinline__ static int target_of(int i) { return step_of(i) * kPitch + outer_of(i); }
+  __device__ __forceinline__ static constexpr int lines_before(int i) {
+    return kWay == CopyWay::along ? i * kRest : i * kRest / kExtent * (kLanes * kWidth);
+  }
+  __device__ __forceinline__ static constexpr int outers_before(int i) {
+    return kWay == CopyWay::along ? 0 : i * kRest % kExtent;
+  }
+  __device__ __forceinline__ int line_of(int i) const { return line_ + lines_before(i); }
+  __device__ __forceinline__ int target_of(int i) const {
+    return line_ * kPitch + outer_ + lines_before(i) * kPitch + outers_before(i);
+  }
+
+  __device__ __forceinline__ const T* source_of(int i) const {
+    return reinterpret_cast<const T*>(g_ + offsets_[i % kOffsets] + i / kOffsets * (kLanes * kBytes));
+  }
+  // 1 wherever the way says so, and known to the compiler.
+  __device__ __forceinline__ static std::int64_t stride_of(const Operand<T>& operand) {
+    return kWay == CopyWay::turned ? 1 : operand.stride;
+  }
+  __device__ __forceinline__ static std::int64_t outer_stride_of(const Operand<T>& operand) {
+    return kWay == CopyWay::along ? 1 : operand.outer_stride;
+  }
 
   const char* g_;  // of the block's first element of the next line
   std::int64_t stride_;
-  std::uint32_t offsets_[kCopies];  // bytes
+  int line_;                         // of the first copy
+  int outer_;                        // of the first copy
+  std::uint32_t offsets_[kOffsets];  // bytes
+};
+
+// Copies past the registers. What a thread has on the way in registers is for turned vectors alone.
+template <class T, int kExtent, int kDepth, int kThreads, CopyWay kWay>
+class OperandCopy : public CopyPlaces<T, kExtent, kDepth, kThreads, kWay> {
+ public:
+  using Base = CopyPlaces<T, kExtent, kDepth, kThreads, kWay>;
+  using Base::Base, Base::kCopies, Base::kBytes;
+  struct Staged {};
+
+  __device__ __forceinline__ void fetch_some(int, Staged&) const {}
+  __device__ __forceinline__ void fetch(bool, Staged&) const {}
+  __device__ __forceinline__ void store(const Staged&, T*) const {}
+  // The next `lines` lines, kDepth at most: zeros behind them.
+  __device__ __forceinline__ void copy_some(int lines, T* s_step) const {
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i) {
+      const bool is_there = Base::line_of(i) < lines;
+      cp_async_or_zero<kBytes>(s_step + Base::target_of(i),
+                               is_there ? Base::source_of(i) : reinterpret_cast<const T*>(this->g_),
+                               is_there ? kBytes : 0);
+    }
+  }
+  // kDepth lines, or none.
+  __device__ __forceinline__ void copy(bool is_there, T* s_step) const {
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i)
+      cp_async_or_zero<kBytes>(s_step + Base::target_of(i), Base::source_of(i), is_there ? kBytes : 0);
+  }
+};
+
+// 16 bytes along k, turned on their way through the registers: a vector's elements go to as many lines.
+template <class T, int kExtent, int kDepth, int kThreads>
+class OperandCopy<T, kExtent, kDepth, kThreads, CopyWay::turned>
+    : public CopyPlaces<T, kExtent, kDepth, kThreads, CopyWay::turned> {
+ public:
+  using Base = CopyPlaces<T, kExtent, kDepth, kThreads, CopyWay::turned>;
+  using Base::Base, Base::kCopies, Base::kWidth, Base::kPitch;
+  struct Staged {
+    Vec<T, kVecElements<T>> vecs[kCopies];
+  };
+
+  // The next `lines` lines, a multiple of a vector: zeros behind them.
+  __device__ __forceinline__ void fetch_some(int lines, Staged& r) const {
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i) {
+      r.vecs[i] = {};
+      if (Base::line_of(i) < lines) r.vecs[i] = vector(i);
+    }
+  }
+  // kDepth lines, or none.
+  __device__ __forceinline__ void fetch(bool is_there, Staged& r) const {
+    if (!is_there) return;
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i) r.vecs[i] = vector(i);
+  }
+  __device__ __forceinline__ void store(const Staged& r, T* s_step) const {
+#pragma unroll
+    for (int i = 0; i < kCopies; ++i)
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) s_step[Base::target_of(i) + e * kPitch] = r.vecs[i][e];
+  }
+  __device__ __forceinline__ void copy_some(int, T*) const {}
+  __device__ __forceinline__ void copy(bool, T*) const {}
+
+ private:
+  __device__ __forceinline__ Vec<T, kWidth> vector(int i) const {
+    return load_vec<LoadPolicy::no_allocate>(Base::source_of(i));
+  }
 };
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

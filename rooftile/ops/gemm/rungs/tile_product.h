@@ -1,4 +1,4 @@
-// A block's tile of the product: its operands copied asynchronously some steps ahead, sums in registers.
+// A block's tile of the product: its operands brought into shared memory some steps ahead, sums in registers.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,18 @@
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 
-using gemm_plan::kStages;
+using gemm_plan::TileSize;
 
 // Sizes of a tile (gemm_plan::TileShape), and where a thread's elements are in it: 8 x 4 lanes, each with vectors of 16 bytes
 // in both directions, so that the lanes' vectors of one load lie side by side.
-template <class T, bool kIsSmall>
+template <class T, TileSize kSize>
 struct Tile {
-  static constexpr gemm_plan::TileShape kShape = gemm_plan::tile_shape(sizeof(T), kIsSmall);
+  static constexpr gemm_plan::TileShape kShape = gemm_plan::tile_shape(sizeof(T), kSize);
   static constexpr int kRows = kShape.rows();
   static constexpr int kColumns = kShape.columns();
+  static constexpr int kDepth = kShape.depth();
+  static constexpr int kSlices = kShape.slices;
+  static constexpr int kStages = kShape.stages;
   static constexpr int kThreads = kShape.threads();
   static constexpr int kVector = kVecElements<T>;
   static constexpr int kThreadRows = gemm_plan::kThreadRows;
@@ -28,18 +31,28 @@ struct Tile {
   static constexpr int kRowStep = 8 * kVector;  // between a thread's vectors
   static constexpr int kColumnStep = 4 * kVector;
 
-  __device__ __forceinline__ static int warp_row() {
-    return warp_index() / kShape.warp_columns * (8 * kThreadRows);
+  __device__ __forceinline__ static int slice() {
+    return warp_index() / (kShape.warp_rows * kShape.warp_columns);
   }
-  __device__ __forceinline__ static int warp_column() {
-    return warp_index() % kShape.warp_columns * (4 * kThreadColumns);
+  // Where a vector of rows, or of columns, of a thread begins.
+  __device__ __forceinline__ static int row(int vector, unsigned thread = threadIdx.x) {
+    const auto warp = static_cast<int>(thread / kWarpSize);
+    const auto lane = static_cast<int>(thread % kWarpSize);
+    return warp / kShape.warp_columns % kShape.warp_rows * (8 * kThreadRows) + lane % 8 * kVector +
+           vector * kRowStep;
   }
-  __device__ __forceinline__ static int row(int vector) {
-    return warp_row() + lane_index() % 8 * kVector + vector * kRowStep;
+  __device__ __forceinline__ static int column(int vector, unsigned thread = threadIdx.x) {
+    const auto warp = static_cast<int>(thread / kWarpSize);
+    const auto lane = static_cast<int>(thread % kWarpSize);
+    return warp % kShape.warp_columns * (4 * kThreadColumns) + lane / 8 * kVector + vector * kColumnStep;
   }
-  __device__ __forceinline__ static int column(int vector) {
-    return warp_column() + lane_index() / 8 * kVector + vector * kColumnStep;
-  }
+};
+
+// What a thread multiplies of one line.
+template <class Tile, class T>
+struct Fragment {
+  Vec<T, Tile::kVector> a[Tile::kRowVectors];
+  Vec<T, Tile::kVector> b[Tile::kColumnVectors];
 };
 
 // The sums of a thread.
@@ -52,116 +65,187 @@ struct Sums {
 #pragma unroll
       for (int j = 0; j < Tile::kThreadColumns; ++j) at[i][j] = T{0};
   }
+  // By a factor that the compiler does not know: it would have sums that are stored as vectors stand as vectors in the loop that makes
+  // them, too, each in the bank of the element of b that it is multiplied with.
+  __device__ __forceinline__ void scale(T factor) {
+#pragma unroll
+    for (int i = 0; i < Tile::kThreadRows; ++i)
+#pragma unroll
+      for (int j = 0; j < Tile::kThreadColumns; ++j) at[i][j] *= factor;
+  }
+  __device__ __forceinline__ Vec<T, Tile::kVector> vector(int i, int v) const {
+    Vec<T, Tile::kVector> vec;
+#pragma unroll
+    for (int e = 0; e < Tile::kVector; ++e) vec[e] = at[i][v * Tile::kVector + e];
+    return vec;
+  }
+  // Down one pair of columns and up the next: one of two operands is that of the product before, and stays in the cache
+  // of the registers' banks, which have two reads a cycle for the three of a multiply-add.
+  __device__ __forceinline__ void add(const Fragment<Tile, T>& fragment) {
+    const auto multiply = [&](int i, int j) {
+      at[i][j] = multiply_add(fragment.a[i / Tile::kVector][i % Tile::kVector],
+                              fragment.b[j / Tile::kVector][j % Tile::kVector], at[i][j]);
+    };
+#pragma unroll
+    for (int j = 0; j < Tile::kThreadColumns; j += 2) {
+#pragma unroll
+      for (int step = 0; step < Tile::kThreadRows; ++step) {
+        const int i = j % 4 == 0 ? step : Tile::kThreadRows - 1 - step;
+        multiply(i, j + step % 2);
+        multiply(i, j + 1 - step % 2);
+      }
+    }
+  }
 };
 
-// What a thread multiplies in one step along k.
-template <class Tile, class T>
-struct Fragment {
-  Vec<T, Tile::kVector> a[Tile::kRowVectors];
-  Vec<T, Tile::kVector> b[Tile::kColumnVectors];
+// Steps [first, last) of a tile, kDepth lines each. Step 0 has the lines behind the last multiple of kDepth, or the last kDepth;
+// step s those from (s - 1) * kDepth on, so that none but step 0 has fewer and all begin where a vector may.
+template <int kDepth>
+struct TileSteps {
+  int count;
+  int first_lines;          // of the first of them
+  std::int64_t first_line;  // where it begins
+  std::int64_t to_second;   // lines from there to the second
+  __device__ __forceinline__ TileSteps(std::int64_t k, std::int64_t first, std::int64_t last) {
+    const std::int64_t last_line = (larger(ceil_div(k, kDepth), 1) - 1) * kDepth;
+    count = static_cast<int>(last - first);
+    first_lines = first == 0 ? static_cast<int>(k - last_line) : kDepth;
+    first_line = first == 0 ? last_line : (first - 1) * kDepth;
+    to_second = first == 0 ? -last_line : kDepth;
+  }
 };
 
-// A stage of shared memory has kDepth lines of a and as many of b.
-template <class Tile, class T, bool kVectorsA, bool kVectorsB>
+template <class T>
+__device__ __forceinline__ Operand<T> operand_a(const Problem& p, std::int64_t batch) {
+  return {static_cast<const T*>(p.a_data) + batch * p.a.batch, p.a.column, p.a.row};
+}
+template <class T>
+__device__ __forceinline__ Operand<T> operand_b(const Problem& p, std::int64_t batch) {
+  return {static_cast<const T*>(p.b_data) + batch * p.b.batch, p.b.row, p.b.column};
+}
+
+// A stage of shared memory has kDepth lines of a and as many of b. A warp takes the lines of its slice.
+template <class Tile, class T, class CopyA, class CopyB>
 class TileProduct {
  public:
-  using CopyA = OperandCopy<T, Tile::kRows, Tile::kThreads, kVectorsA>;
-  using CopyB = OperandCopy<T, Tile::kColumns, Tile::kThreads, kVectorsB>;
+  using Steps = TileSteps<Tile::kDepth>;
+  static constexpr int kStages = Tile::kStages;
   static constexpr int kStageElements = CopyA::kStageElements + CopyB::kStageElements;
   static constexpr std::size_t kSharedBytes = sizeof(T) * kStages * kStageElements;
 
-  // Steps [first, last) of kDepth products each. The first step of all has what is left of k, none of the others less.
-  __device__ __forceinline__ TileProduct(const Problem& p, std::int64_t batch, std::int64_t first_row,
-                                         std::int64_t first_column, std::int64_t first, std::int64_t last,
+  __device__ __forceinline__ TileProduct(const CopyA& copy_a, const CopyB& copy_b, const Steps& steps,
                                          T* s_memory)
-      : TileProduct(p, batch, first_row, first_column, first, last, s_memory,
-                    static_cast<int>(p.k - (larger(ceil_div(p.k, kDepth), 1) - 1) * kDepth)) {}
+      : copy_a_(copy_a),
+        copy_b_(copy_b),
+        steps_(steps),
+        s_memory_(s_memory),
+        s_a_(s_memory + Tile::slice() * kLines * CopyA::kPitch + Tile::row(0)),
+        s_b_(s_memory + CopyA::kStageElements + Tile::slice() * kLines * CopyB::kPitch + Tile::column(0)) {}
 
   // Adds all products.
   __device__ __forceinline__ void add(Sums<Tile, T>& sums) {
-#pragma unroll 1
-    for (int s = 0; s < kStages - 1; ++s) {
-      const int lines = s >= steps_ ? 0 : s == 0 ? first_lines_ : kDepth;
-      T* s_stage = s_memory_ + s * kStageElements;
-#pragma unroll
-      for (int i = 0; i < CopyA::kCopies; ++i) copy_a_.copy_some(i, lines, s_stage);
-#pragma unroll
-      for (int i = 0; i < CopyB::kCopies; ++i) copy_b_.copy_some(i, lines, s_stage + CopyA::kStageElements);
-      copy_a_.advance(lines);
-      copy_b_.advance(lines);
-      cp_async_commit();
-    }
-    cp_async_wait<kStages - 2>();
-    __syncthreads();                             // the first step is there
+    start();
     int read = 0;                                // of this step, in shared memory
-    int write = (kStages - 1) * kStageElements;  // of the step that is copied meanwhile
+    int write = (kStages - 1) * kStageElements;  // of the step that comes meanwhile
+    Fragment<Tile, T> fragments[2];
+    if constexpr (Tile::kShape.looks_ahead) load(read, 0, fragments[0]);
 #pragma unroll 1
-    for (int left = steps_; left > 0; --left) {
-      const bool has_more = left > kStages - 1;
+    for (int left = steps_.count; left > 0; --left) {
+      // Behind the last step the same once more: it has been written.
+      const int next = left == 1 ? read : read == (kStages - 1) * kStageElements ? 0 : read + kStageElements;
+      const bool is_more = left > kStages - 1;
 #pragma unroll
-      for (int d = 0; d < kDepth; ++d) {
-        const Fragment<Tile, T> fragment = load(read, d);
-        if (d == 1) {
-#pragma unroll
-          for (int i = 0; i < CopyA::kCopies; ++i) copy_a_.copy(i, has_more, s_memory_ + write);
-#pragma unroll
-          for (int i = 0; i < CopyB::kCopies; ++i)
-            copy_b_.copy(i, has_more, s_memory_ + write + CopyA::kStageElements);
-          cp_async_commit();
+      for (int d = 0; d < kLines; ++d) {
+        if constexpr (Tile::kShape.looks_ahead) {
+          if (d == kLines - 1) finish_step(left > 1);
+          load(d == kLines - 1 ? next : read, (d + 1) % kLines, fragments[(d + 1) % 2]);
+        } else {
+          load(read, d, fragments[d % 2]);
         }
-        multiply(fragment, sums);
+        if (d == 0) {
+          copy_a_.copy(is_more, s_memory_ + write);
+          copy_b_.copy(is_more, s_memory_ + write + CopyA::kStageElements);
+          commit();
+        }
+        if (d == kStoreAt) {
+          copy_a_.store(staged_a_, s_memory_ + write);
+          copy_b_.store(staged_b_, s_memory_ + write + CopyA::kStageElements);
+        }
+        if (d == kStoreAt + 1) {
+          copy_a_.advance(Tile::kDepth);
+          copy_b_.advance(Tile::kDepth);
+          fetch(left > kStages);
+        }
+        sums.add(fragments[d % 2]);
       }
-      cp_async_wait<kStages - 2>();
-      __syncthreads();  // the next step is there, and this one is read
-      copy_a_.advance(kDepth);
-      copy_b_.advance(kDepth);
+      if constexpr (!Tile::kShape.looks_ahead) finish_step(left > 1);
       write = read;
-      read = read == (kStages - 1) * kStageElements ? 0 : read + kStageElements;
+      read = next;
     }
-    cp_async_wait_all();
+    if constexpr (kHasGroups) cp_async_wait_all();
     __syncthreads();  // nobody reads shared memory, and nothing arrives there any more
   }
 
  private:
-  __device__ __forceinline__ TileProduct(const Problem& p, std::int64_t batch, std::int64_t first_row,
-                                         std::int64_t first_column, std::int64_t first, std::int64_t last,
-                                         T* s_memory, int rest)
-      : copy_a_({static_cast<const T*>(p.a_data) + batch * p.a.batch, p.a.column, p.a.row},
-                first == 0 ? 0 : rest + (first - 1) * kDepth, first_row, p.m),
-        copy_b_({static_cast<const T*>(p.b_data) + batch * p.b.batch, p.b.row, p.b.column},
-                first == 0 ? 0 : rest + (first - 1) * kDepth, first_column, p.n),
-        s_memory_(s_memory),
-        s_a_(s_memory + Tile::row(0)),
-        s_b_(s_memory + CopyA::kStageElements + Tile::column(0)),
-        steps_(static_cast<int>(last - first)),
-        first_lines_(first == 0 ? rest : kDepth) {}
+  static constexpr int kLines = gemm_plan::kDepth;  // of a slice
+  // Turned vectors are asked for behind this line of a step and stored at it in the next: far enough apart for global memory.
+  static constexpr int kStoreAt = 3;
+  static constexpr bool kHasGroups = CopyA::kHasGroups || CopyB::kHasGroups;
 
-  __device__ __forceinline__ Fragment<Tile, T> load(int stage, int depth) const {
-    Fragment<Tile, T> fragment;
+  // The first kStages - 1 steps on their way, and the first one there.
+  __device__ __forceinline__ void start() {
+    typename CopyA::Staged staged_a[kStages - 1];
+    typename CopyB::Staged staged_b[kStages - 1];
+#pragma unroll
+    for (int s = 0; s < kStages - 1; ++s) {
+      const int lines = s >= steps_.count ? 0 : s == 0 ? steps_.first_lines : Tile::kDepth;
+      T* s_stage = s_memory_ + s * kStageElements;
+      copy_a_.fetch_some(lines, staged_a[s]);
+      copy_b_.fetch_some(lines, staged_b[s]);
+      copy_a_.copy_some(lines, s_stage);
+      copy_b_.copy_some(lines, s_stage + CopyA::kStageElements);
+      commit();
+      copy_a_.advance(s == 0 ? steps_.to_second : Tile::kDepth);
+      copy_b_.advance(s == 0 ? steps_.to_second : Tile::kDepth);
+    }
+#pragma unroll
+    for (int s = 0; s < kStages - 1; ++s) {
+      copy_a_.store(staged_a[s], s_memory_ + s * kStageElements);
+      copy_b_.store(staged_b[s], s_memory_ + s * kStageElements + CopyA::kStageElements);
+    }
+    fetch(steps_.count >= kStages);
+    finish_step(steps_.first_lines > 0);
+  }
+  __device__ __forceinline__ void fetch(bool is_there) {
+    copy_a_.fetch(is_there, staged_a_);
+    copy_b_.fetch(is_there, staged_b_);
+  }
+  __device__ __forceinline__ static void commit() {
+    if constexpr (kHasGroups) cp_async_commit();
+  }
+  __device__ __forceinline__ void finish_step(bool is_more) {
+    if constexpr (kHasGroups) cp_async_wait<kStages - 2>();
+    copy_a_.wait(is_more);
+    copy_b_.wait(is_more);
+    __syncthreads();  // the next step is there, and this one has been read
+  }
+  __device__ __forceinline__ void load(int stage, int depth, Fragment<Tile, T>& fragment) const {
 #pragma unroll
     for (int v = 0; v < Tile::kRowVectors; ++v)
       fragment.a[v] = load_vec(s_a_ + stage + depth * CopyA::kPitch + v * Tile::kRowStep);
 #pragma unroll
     for (int v = 0; v < Tile::kColumnVectors; ++v)
       fragment.b[v] = load_vec(s_b_ + stage + depth * CopyB::kPitch + v * Tile::kColumnStep);
-    return fragment;
-  }
-  __device__ __forceinline__ static void multiply(const Fragment<Tile, T>& fragment, Sums<Tile, T>& sums) {
-#pragma unroll
-    for (int i = 0; i < Tile::kThreadRows; ++i)
-#pragma unroll
-      for (int j = 0; j < Tile::kThreadColumns; ++j)
-        sums.at[i][j] = multiply_add(fragment.a[i / Tile::kVector][i % Tile::kVector],
-                                     fragment.b[j / Tile::kVector][j % Tile::kVector], sums.at[i][j]);
   }
 
   CopyA copy_a_;
   CopyB copy_b_;
+  typename CopyA::Staged staged_a_{};  // of the step behind those that are in shared memory
+  typename CopyB::Staged staged_b_{};
+  Steps steps_;
   T* s_memory_;
   const T* s_a_;  // of the thread's own, in the first stage
   const T* s_b_;
-  int steps_;
-  int first_lines_;
 };
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

@@ -1,4 +1,4 @@
-// From a tile's sums to its results.
+// From a tile's sums to its results, or to a part's place in memory.
 #pragma once
 
 #include <cstdint>
@@ -7,50 +7,122 @@
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 
-// By way of shared memory: of a warp some rows at a time, which its lanes then give by vectors side by side. Sums stand in
-// registers by constant indices alone: what becomes of each of them is written down once, not 128 times.
+// How results leave a kernel: known on the host, the same for all of a launch.
+struct OutputWay {
+  bool vectors = false;  // 16 bytes of a row of out may be written at once
+  bool plain = false;    // so, and they are the sums times alpha
+};
+template <class T>
+OutputWay output_way(const Problem& p) {
+  const bool vectors = has_vectors_of_out<T>(p);
+  return {.vectors = vectors,
+          .plain = vectors && p.c_data == nullptr && p.bias_data == nullptr &&
+                   p.activation == GemmActivation::none};
+}
+
+// Which matrix of the batch a tile is of, and where it begins.
+template <class Tile>
+struct TilePlace {
+  std::int64_t batch;
+  std::int64_t row;
+  std::int64_t column;
+  __device__ __forceinline__ TilePlace(const gemm_plan::Schedule& schedule, std::int64_t tile) {
+    // There are fewer than 2^31, and 64-bit divisions would take as long as a step.
+    const auto rows = static_cast<unsigned>(schedule.tile_rows);
+    const unsigned tiles = rows * static_cast<unsigned>(schedule.tile_columns);
+    const unsigned of_matrix = static_cast<unsigned>(tile) % tiles;
+    batch = static_cast<unsigned>(tile) / tiles;
+    row = std::int64_t{of_matrix % rows} * Tile::kRows;
+    column = std::int64_t{of_matrix / rows} * Tile::kColumns;
+  }
+};
+
+// By all threads of a block; shared memory is free.
 template <class Tile, class T>
 class TileResults {
  public:
-  static constexpr int kColumns = 4 * Tile::kThreadColumns;  // of a warp
-  static constexpr int kRows = 8 * Tile::kVector;            // at a time
-  static constexpr int kPitch = kColumns + Tile::kVector;
-  static constexpr std::size_t kSharedBytes = sizeof(T) * kRows * kPitch * (Tile::kThreads / kWarpSize);
+  using Vector = Vec<T, Tile::kVector>;
+  static constexpr int kLine = Tile::kColumns / Tile::kVector;  // vectors of a row
+  static constexpr int kVectors = Tile::kRows * kLine;
+  static constexpr std::size_t kSharedBytes = sizeof(Vector) * kVectors * Tile::kSlices;
+  static_assert(kVectors % Tile::kThreads == 0 && kLine >= 8);
 
-  // By all threads of a block; shared memory is free.
-  __device__ __forceinline__ static void give(const Output<T>& output, const Sums<Tile, T>& sums,
-                                              std::int64_t first_row, std::int64_t first_column, bool vectors,
-                                              T* s_memory) {
-    T* s_warp = s_memory + warp_index() * (kRows * kPitch);
-    const int lane = lane_index();
+  __device__ __forceinline__ TileResults(Sums<Tile, T>& sums, T* s_memory) : sums_(sums), s_(s_memory) {}
+
+  // g_part: where the sums of a part go, row by row; null: the tile is whole. goes_on: shared memory is to be free again behind it.
+  __device__ __forceinline__ void give(const Problem& p, const TilePlace<Tile>& place, const OutputWay& way,
+                                       T* g_part, bool goes_on) const {
+    const bool is_part = g_part != nullptr;
+    const bool is_inside = place.row + Tile::kRows <= p.m && place.column + Tile::kColumns <= p.n;
+    const bool is_direct = is_part || (way.plain && is_inside);
+    sums_.scale(is_part ? T{1} : static_cast<T>(p.alpha));
+    T* g_tile = is_part ? g_part
+                        : static_cast<T*>(p.out_data) + place.batch * p.out.batch + place.row * p.out.row +
+                              place.column;
+    const std::int64_t pitch = is_part ? Tile::kColumns : p.out.row;
+    if (Tile::kSlices == 1 && is_direct) {
 #pragma unroll
-    for (int rows = 0; rows < Tile::kRowVectors; ++rows) {
-      // Line i * 8 + lane_row has row lane_row * kVector + i: lanes that store at once have lines side by side.
+      for (int i = 0; i < Tile::kThreadRows; ++i) {
+        T* g_row = g_tile + (Tile::row(i / Tile::kVector) + i % Tile::kVector) * pitch;
 #pragma unroll
-      for (int i = 0; i < Tile::kVector; ++i) {
-#pragma unroll
-        for (int v = 0; v < Tile::kColumnVectors; ++v) {
-          Vec<T, Tile::kVector> vec;
-#pragma unroll
-          for (int e = 0; e < Tile::kVector; ++e)
-            vec[e] = sums.at[rows * Tile::kVector + i][v * Tile::kVector + e];
-          store_vec(s_warp + (i * 8 + lane % 8) * kPitch + (v * 4 + lane / 8) * Tile::kVector, vec);
-        }
+        for (int v = 0; v < Tile::kColumnVectors; ++v)
+          store_vec<StorePolicy::no_allocate>(g_row + Tile::column(v), sums_.vector(i, v));
       }
-      __syncwarp();  // the rows are there
-      const std::int64_t row = first_row + Tile::warp_row() + rows * kRows;
-      const std::int64_t column = first_column + Tile::warp_column() + lane % kLanes * Tile::kVector;
-#pragma unroll 1
-      for (int line = lane / kLanes; line < kRows; line += kWarpSize / kLanes) {
-        const Vec<T, Tile::kVector> vec = load_vec(s_warp + line * kPitch + lane % kLanes * Tile::kVector);
-        output.give(vec, row + line % 8 * Tile::kVector + line / 8, column, vectors);
-      }
-      __syncwarp();  // they have been read
+      return;
     }
+    gather();
+    if (is_direct) {
+      give_gathered<kVectors / Tile::kThreads>([&](const Vector& vec, int row, int column) {
+        store_vec<StorePolicy::no_allocate>(g_tile + row * pitch + column, vec);
+      });
+    } else {
+      const Output<T> output(p, place.batch, T{1});
+      give_gathered<1>([&](const Vector& vec, int row, int column) {
+        output.give(vec, place.row + row, place.column + column, way.vectors);
+      });
+    }
+    if (goes_on) __syncthreads();  // the sums have been read
   }
 
  private:
-  static constexpr int kLanes = kColumns / Tile::kVector;  // of a line
+  // By way of shared memory, where the sums of warps that share elements are added up in the order of their slices, and from where
+  // neighbours give vectors side by side: what becomes of a sum is written down once, not 128 times.
+  __device__ __forceinline__ void gather() const {
+    T* s_slice = s_ + Tile::slice() * (kVectors * Tile::kVector);
+#pragma unroll
+    for (int i = 0; i < Tile::kThreadRows; ++i)
+#pragma unroll
+      for (int v = 0; v < Tile::kColumnVectors; ++v)
+        store_vec(
+            s_slice + at(Tile::row(i / Tile::kVector) + i % Tile::kVector, Tile::column(v) / Tile::kVector),
+            sums_.vector(i, v));
+    __syncthreads();  // the sums are there
+  }
+  // give(sums, row, column), a vector at a time.
+  template <int kUnroll, class Give>
+  __device__ __forceinline__ void give_gathered(Give give) const {
+#pragma unroll kUnroll
+    for (int i = 0; i < kVectors / Tile::kThreads; ++i) {
+      const int vector = i * Tile::kThreads + static_cast<int>(threadIdx.x);
+      const int row = vector / kLine;
+      const T* s_first = s_ + at(row, vector % kLine);
+      Vector vec = load_vec(s_first);
+#pragma unroll
+      for (int slice = 1; slice < Tile::kSlices; ++slice) {
+        const Vector other = load_vec(s_first + slice * (kVectors * Tile::kVector));
+#pragma unroll
+        for (int e = 0; e < Tile::kVector; ++e) vec[e] += other[e];
+      }
+      give(vec, row, vector % kLine * Tile::kVector);
+    }
+  }
+  // Lanes that store at once have a vector each of 8 rows, kVector rows apart: in banks of their own.
+  __device__ __forceinline__ static int at(int row, int vector) {
+    return (row * kLine + (vector ^ (row / Tile::kVector % 8))) * Tile::kVector;
+  }
+
+  Sums<Tile, T>& sums_;
+  T* s_;
 };
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

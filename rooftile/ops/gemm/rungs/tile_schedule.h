@@ -36,80 +36,56 @@ class TileParts {
   std::int64_t last_unit_;
 };
 
-// Sums of a tile in memory, row by row.
-template <class Tile, class T>
-__device__ __forceinline__ void store_sums(T* g_sums, std::int64_t slot, const Sums<Tile, T>& sums) {
-  T* g_tile = g_sums + slot * (Tile::kRows * Tile::kColumns);
-#pragma unroll
-  for (int i = 0; i < Tile::kThreadRows; ++i) {
-#pragma unroll
-    for (int v = 0; v < Tile::kColumnVectors; ++v) {
-      Vec<T, Tile::kVector> vec;
-#pragma unroll
-      for (int e = 0; e < Tile::kVector; ++e) vec[e] = sums.at[i][v * Tile::kVector + e];
-      const int row = Tile::row(i / Tile::kVector) + i % Tile::kVector;
-      store_vec(g_tile + row * Tile::kColumns + Tile::column(v), vec);
-    }
-  }
-}
-// Which matrix of the batch a tile is of, and where it begins.
-template <class Tile>
-struct TilePlace {
-  std::int64_t batch;
-  std::int64_t row;
-  std::int64_t column;
-  __device__ __forceinline__ TilePlace(const Schedule& schedule, std::int64_t tile) {
-    const std::int64_t of_matrix = tile % (schedule.tile_rows * schedule.tile_columns);
-    batch = tile / (schedule.tile_rows * schedule.tile_columns);
-    row = of_matrix % schedule.tile_rows * Tile::kRows;
-    column = of_matrix / schedule.tile_rows * Tile::kColumns;
-  }
-};
-
 // The first `units` blocks have a range of steps of the split tiles each, the others a whole tile. Sums of a part of a tile go to
 // g_sums, which has room for two tiles of each unit: that in which it begins, and that in which it ends.
-template <class Tile, class T, bool kVectorsA, bool kVectorsB>
+template <class Tile, class T, CopyWay kWayA, CopyWay kWayB>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
     tiles_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
-                 T* g_sums, bool vectors_of_out) {
-  using Product = TileProduct<Tile, T, kVectorsA, kVectorsB>;
-  ROOFTILE_DYN_SHARED(uint4, s_memory);
+                 T* g_sums, OutputWay way) {
+  using CopyA = OperandCopy<T, Tile::kRows, Tile::kDepth, Tile::kThreads, kWayA>;
+  using CopyB = OperandCopy<T, Tile::kColumns, Tile::kDepth, Tile::kThreads, kWayB>;
+  ROOFTILE_DYN_SHARED(uint4, s_bytes);
+  T* s_memory = reinterpret_cast<T*>(s_bytes);
   const std::int64_t block = blockIdx.x;
-  const bool is_unit = block < schedule.units;
-  const std::int64_t split_steps = schedule.split_tiles * schedule.steps;
-  std::int64_t step = is_unit ? gemm_plan::first_step(split_steps, schedule.units, block)
-                              : (schedule.split_tiles + block - schedule.units) * schedule.steps;
-  const std::int64_t end =
-      is_unit ? gemm_plan::first_step(split_steps, schedule.units, block + 1) : step + schedule.steps;
+  std::int64_t tile = schedule.split_tiles + block - schedule.units;
+  std::int64_t first = 0;
+  std::int64_t left = schedule.steps;  // of the block
+  if (block < schedule.units) {
+    const std::int64_t steps = schedule.split_tiles * schedule.steps;
+    const std::int64_t step = gemm_plan::first_step(steps, schedule.units, block);
+    left = gemm_plan::first_step(steps, schedule.units, block + 1) - step;
+    tile = step / schedule.steps;
+    first = step - tile * schedule.steps;
+  }
 #pragma unroll 1
-  while (step < end) {
-    const std::int64_t tile = step / schedule.steps;
-    const std::int64_t first = step - tile * schedule.steps;
-    const std::int64_t last = smaller(schedule.steps, first + end - step);
+  while (true) {
+    const std::int64_t last = smaller(schedule.steps, first + left);
     const TilePlace<Tile> place(schedule, tile);
+    const TileSteps<Tile::kDepth> steps(problem.k, first, last);
     Sums<Tile, T> sums;
     sums.clear();
-    Product(problem, place.batch, place.row, place.column, first, last, reinterpret_cast<T*>(s_memory))
+    TileProduct<Tile, T, CopyA, CopyB>(
+        CopyA(operand_a<T>(problem, place.batch), steps.first_line, place.row, problem.m),
+        CopyB(operand_b<T>(problem, place.batch), steps.first_line, place.column, problem.n), steps, s_memory)
         .add(sums);
-    if (last - first < schedule.steps) {
-      store_sums<Tile>(g_sums, TileParts(schedule, tile).slot(block), sums);
-    } else {
-      TileResults<Tile, T>::give(Output<T>(problem, place.batch), sums, place.row, place.column,
-                                 vectors_of_out, reinterpret_cast<T*>(s_memory));
-      if (step + last - first < end) __syncthreads();  // shared memory is free
-    }
-    step += last - first;
+    T* g_part = nullptr;
+    if (last - first < schedule.steps)
+      g_part = g_sums + TileParts(schedule, tile).slot(block) * (Tile::kRows * Tile::kColumns);
+    left -= last - first;
+    TileResults<Tile, T>(sums, s_memory).give(problem, place, way, g_part, left > 0);
+    if (left == 0) return;
+    ++tile;
+    first = 0;
   }
 }
 
 // Adds up the parts of split tiles, always in the same order. kGroups threads have some of the parts of one vector each, and meet in
-// shared memory: few where parts are few. The last block of a tile would do all of it alone, and too slowly: 50 us of a product of
-// 1024 x 1024 x 1024.
+// shared memory: one where parts are few.
 inline constexpr int kCombineThreads = 256;
 template <class Tile, class T, int kGroups>
 __global__ void __launch_bounds__(kCombineThreads)
     combine_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
-                   const T* g_sums, bool vectors_of_out) {
+                   const T* g_sums, OutputWay way) {
   using Vector = Vec<T, Tile::kVector>;
   constexpr int kVectors = kCombineThreads / kGroups;                               // of a block
   constexpr int kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kVectors;  // to a tile
@@ -152,39 +128,40 @@ __global__ void __launch_bounds__(kCombineThreads)
   const TilePlace<Tile> place(schedule, tile);
   constexpr int kLine = Tile::kColumns / Tile::kVector;
   Output<T>(problem, place.batch)
-      .give(sum, place.row + vector / kLine, place.column + vector % kLine * Tile::kVector, vectors_of_out);
+      .give(sum, place.row + vector / kLine, place.column + vector % kLine * Tile::kVector, way.vectors);
 }
 
 template <class Tile, class T, int kGroups>
-Status launch_combine(const Call<GemmArgs>& call, const Problem& problem, bool vectors_of_out) {
+Status launch_combine(const Call<GemmArgs>& call, const Problem& problem, const OutputWay& way) {
   const auto& schedule = call.config<Schedule>();
   constexpr std::int64_t kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector * kGroups / kCombineThreads;
   return launch(combine_kernel<Tile, T, kGroups>,
                 {.grid = dim3(static_cast<unsigned>(schedule.split_tiles * kBlocks)),
                  .block = dim3(kCombineThreads),
                  .stream = call.stream},
-                problem, schedule, static_cast<const T*>(call.workspace.data), vectors_of_out);
+                problem, schedule, static_cast<const T*>(call.workspace.data), way);
 }
 
-template <class Tile, class T, bool kVectorsA, bool kVectorsB>
+template <class Tile, class T, CopyWay kWayA, CopyWay kWayB>
 Status launch_tiles(const Call<GemmArgs>& call, const Problem& problem) {
   const auto& schedule = call.config<Schedule>();
-  constexpr std::size_t kProduct = TileProduct<Tile, T, kVectorsA, kVectorsB>::kSharedBytes;
+  using CopyA = OperandCopy<T, Tile::kRows, Tile::kDepth, Tile::kThreads, kWayA>;
+  using CopyB = OperandCopy<T, Tile::kColumns, Tile::kDepth, Tile::kThreads, kWayB>;
+  constexpr std::size_t kProduct = TileProduct<Tile, T, CopyA, CopyB>::kSharedBytes;
   constexpr std::size_t kResults = TileResults<Tile, T>::kSharedBytes;
   if (schedule.blocks() > kMaxGrid) return unsupported("more than 2^31 - 1 blocks");
   auto* g_sums = static_cast<T*>(call.workspace.data);
-  const bool vectors_of_out = has_vectors_of_out<T>(problem);
-  ROOFTILE_TRY(launch(tiles_kernel<Tile, T, kVectorsA, kVectorsB>,
+  const OutputWay way = output_way<T>(problem);
+  ROOFTILE_TRY(launch(tiles_kernel<Tile, T, kWayA, kWayB>,
                       {.grid = dim3(static_cast<unsigned>(schedule.blocks())),
                        .block = dim3(Tile::kThreads),
                        .shared_bytes = kProduct > kResults ? kProduct : kResults,
                        .stream = call.stream},
-                      problem, schedule, g_sums, vectors_of_out));
+                      problem, schedule, g_sums, way));
   if (schedule.units == 0) return {};
   constexpr std::int64_t kFewParts = 16;
-  return schedule.units <= kFewParts * schedule.split_tiles
-             ? launch_combine<Tile, T, 1>(call, problem, vectors_of_out)
-             : launch_combine<Tile, T, 8>(call, problem, vectors_of_out);
+  return schedule.units <= kFewParts * schedule.split_tiles ? launch_combine<Tile, T, 1>(call, problem, way)
+                                                            : launch_combine<Tile, T, 16>(call, problem, way);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

@@ -1,0 +1,23 @@
+// How a product is cut into tiles and tiles into blocks, by what a model expects of each way.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "rooftile/core/device.h"
+#include "rooftile/ops/gemm/gemm_plan.h"
+
+namespace rooftile::gemm_plan {
+
+// Every tile a block's own.
+[[nodiscard]] Schedule whole_tiles(const Problem& problem, std::size_t element, TileSize size);
+// Every large tile cut into as many parts as fill the device.
+[[nodiscard]] Schedule split_tiles(const Problem& problem, std::size_t element,
+                                   const DeviceProperties& device);
+// The one that the model expects to be fastest.
+[[nodiscard]] Schedule fastest(const Problem& problem, std::size_t element, const DeviceProperties& device);
+
+// The model's reasons, in lines: what was considered, what each was expected to take, and the one that was taken.
+[[nodiscard]] std::string explain(const GemmArgs& args, const DeviceProperties& device);
+
+}  // namespace rooftile::gemm_plan
