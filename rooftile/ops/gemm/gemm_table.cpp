@@ -52,6 +52,15 @@ std::string_view supports_vector_tiles(const GemmArgs& args, const DevicePropert
   return supports_tiles(args, device);
 }
 
+std::string_view supports_engine(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_vector_tiles(args, device); !reason.empty()) return reason;
+  const Problem p = gemm_plan::problem_of(args);
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
+  if (p.batches > 1 || p.k < 1 || p.n < 1 || p.m > kMost || p.n > kMost || p.k > kMost)
+    return "serves one matrix that is not empty, of up to 2^31 - 1 rows and columns: see turned_copies";
+  return "";
+}
+
 std::size_t element_of(const GemmArgs& args) { return size_of(args.a.dtype); }
 
 RungPlan plan_schedule(const GemmArgs& args, const Schedule& schedule) {
@@ -163,6 +172,13 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_vector_tiles,
        .plan = plan_sliced,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::tma,
+       .idea = "The copy engine brings b, a box of 8 lines at a time; a is turned by the threads.",
+       .change = "turned_copies with no copy of b to make for any thread",
+       .source = "PTX ISA, cp.async.bulk.tensor",
+       .supports = supports_engine,
+       .plan = plan_whole,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::split_k,
        .idea = "Tiles in parts along k, as many as fill the device; a second kernel adds up a tile's parts.",
        .change = "turned_copies for few tiles of a long k",
