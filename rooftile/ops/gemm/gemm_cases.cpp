@@ -125,6 +125,19 @@ void add_layouts(std::vector<Case>& cases, DType dtype) {
   }
 }
 
+// A few rows or columns, and more lines than skinny takes at a time.
+void add_few(std::vector<Case>& cases) {
+  for (const char* a : {"false", "true"}) {
+    for (const char* b : {"false", "true"}) {
+      const std::vector<std::pair<std::string, std::string>> params = {{"transpose_a", a},
+                                                                       {"transpose_b", b}};
+      cases.push_back(make_case({.m = 9, .n = 132, .k = 300, .params = params}));
+      cases.push_back(make_case({.m = 130, .n = 3, .k = 301, .params = params}));
+    }
+  }
+  cases.push_back(make_case({.m = 4, .n = 40, .k = 140, .batches = 3, .params = {{"with_bias", "1"}}}));
+}
+
 void add_results(std::vector<Case>& cases, DType dtype) {
   for (const std::string_view activation : kEnumNames<GemmActivation>) {
     cases.push_back(make_case({.m = 40,
@@ -174,6 +187,7 @@ std::vector<Case> gemm_cases() {
         make_case({.m = 64, .n = 64, .k = 64, .batches = 300, .dtype = dtype, .tier = CaseTier::full}));
     cases.push_back(make_case({.m = 4097, .n = 4097, .k = 4097, .dtype = dtype, .tier = CaseTier::huge}));
   }
+  add_few(cases);
   // A matrix of more than 2^31 elements.
   cases.push_back(make_case({.m = 70000, .n = 64, .k = 32768, .tier = CaseTier::huge}));
   return cases;

@@ -174,6 +174,19 @@ Schedule fastest(const Problem& problem, std::size_t element, const DeviceProper
   return best;
 }
 
+double skinny_microseconds(const Problem& problem, const DeviceProperties& device) {
+  constexpr double kStart = 3000;           // cycles, of a block
+  constexpr double kRowsOfMultiplies = 60;  // multiply-adds in a cycle of a multiprocessor
+  const SkinnyCut cut = skinny_cut(problem, device);
+  const double rows = problem.m <= 4 ? 4 : 16;
+  const double products = rows * static_cast<double>(problem.n) * static_cast<double>(problem.k) *
+                          static_cast<double>(problem.batches);
+  const double cycles = kLaunch + kStart + (cut.parts > 1 ? kLaunch : 0) +
+                        std::max(products / kRowsOfMultiplies / device.multiprocessors,
+                                 traffic_of(problem, sizeof(float)) / kBytesPerCycle);
+  return cycles / kCyclesPerMicrosecond;
+}
+
 std::string explain(const GemmArgs& args, const DeviceProperties& device) {
   const Problem problem = problem_of(args);
   const std::size_t element = size_of(args.a.dtype);
@@ -199,6 +212,10 @@ std::string explain(const GemmArgs& args, const DeviceProperties& device) {
     consider(problem, element, device, size,
              [&](const Schedule& schedule) { text += "  " + text_of(schedule) + "\n"; });
   }
+  const Problem skinny = skinny_problem_of(args);
+  if (element == sizeof(float) && skinny.m <= kSkinnyRows)
+    add("skinny, %lld rows: %.1f us\n", static_cast<long long>(skinny.m),
+        skinny_microseconds(skinny, device));
   const Schedule best = fastest(problem, element, device);
   add("fastest of tiles: %s, %s\n", name_of(best.size), text_of(best).c_str());
   return text;

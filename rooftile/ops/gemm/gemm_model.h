@@ -17,6 +17,9 @@ namespace rooftile::gemm_plan {
 // The one that the model expects to be fastest.
 [[nodiscard]] Schedule fastest(const Problem& problem, std::size_t element, const DeviceProperties& device);
 
+// What skinny is expected to take, of a product that it serves (skinny_problem_of()).
+[[nodiscard]] double skinny_microseconds(const Problem& problem, const DeviceProperties& device);
+
 // The model's reasons, in lines: what was considered, what each was expected to take, and the one that was taken.
 [[nodiscard]] std::string explain(const GemmArgs& args, const DeviceProperties& device);
 

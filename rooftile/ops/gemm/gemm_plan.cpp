@@ -86,6 +86,26 @@ CopyWays copy_ways(const Problem& p, std::size_t element) {
   return ways;
 }
 
+Problem skinny_problem_of(const GemmArgs& args) {
+  const Problem problem = problem_of(args);
+  return problem.n < problem.m ? turned_round(problem) : problem;
+}
+
+SkinnyCut skinny_cut(const Problem& p, const DeviceProperties& device) {
+  constexpr std::int64_t kLines = 128;  // that a block takes at a time
+  constexpr std::int64_t kBlocks = 4;   // wanted on a multiprocessor
+  SkinnyCut cut{.by_lines = p.b.column == 1 || p.b.row != 1};
+  cut.has_vectors = cut.by_lines ? has_vectors(p.b_data, p.b, p.k, p.n, sizeof(float))
+                                 : has_vectors(p.b_data, transposed(p.b), p.n, p.k, sizeof(float));
+  cut.strips = ceil_div(p.n, cut.by_lines ? 128 : 32);
+  const std::int64_t steps = larger(1, ceil_div(p.k, kLines));
+  const std::int64_t parts =
+      clamped(kBlocks * device.multiprocessors / larger(1, cut.strips * p.batches), 1, ceil_div(steps, 2));
+  cut.lines = ceil_div(steps, parts) * kLines;
+  cut.parts = larger(1, ceil_div(p.k, cut.lines));
+  return cut;
+}
+
 HostCut host_cut(const Problem& problem, const DeviceProperties& device) {
   const std::int64_t blocks =
       problem.batches * ceil_div(problem.m, HostBlock::kRows) * ceil_div(problem.n, HostBlock::kColumns);

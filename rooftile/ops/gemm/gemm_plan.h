@@ -43,6 +43,8 @@ struct Problem {
   [[nodiscard]] bool is_empty() const { return batches == 0 || m == 0 || n == 0; }
 };
 [[nodiscard]] Problem problem_of(const GemmArgs& args);
+// The same, turned round if out has fewer columns than rows.
+[[nodiscard]] Problem skinny_problem_of(const GemmArgs& args);
 
 // How an operand comes into shared memory, where its elements lie as [line along k][row of a, or column of b]:
 //   along   16 bytes of a line at a time, past the registers
@@ -125,6 +127,17 @@ ROOFTILE_HOST_DEVICE constexpr std::int64_t unit_of(std::int64_t steps, std::int
   const std::int64_t longer = rest * (each + 1);
   return x < longer ? x / (each + 1) : rest + (x - longer) / each;
 }
+
+// How skinny cuts a product of a few rows: strips of columns, each in parts along k.
+inline constexpr std::int64_t kSkinnyRows = 16;
+struct SkinnyCut {
+  bool by_lines = true;  // b's columns lie side by side; else its lines do
+  bool has_vectors = false;
+  std::int64_t strips = 1;  // of 128 columns by lines, else of 32
+  std::int64_t parts = 1;
+  std::int64_t lines = 1;  // of a part
+};
+[[nodiscard]] SkinnyCut skinny_cut(const Problem& problem, const DeviceProperties& device);
 
 // The CPU's: a block of out, and what a thread has of a and b beside it, in elements. Rows are a multiple of every kernel's.
 struct HostBlock {

@@ -90,6 +90,19 @@ RungPlan plan_sliced(const GemmArgs& args, const DeviceProperties&) {
 RungPlan plan_split(const GemmArgs& args, const DeviceProperties& device) {
   return plan_schedule(args, gemm_plan::split_tiles(gemm_plan::problem_of(args), element_of(args), device));
 }
+std::string_view supports_skinny(const GemmArgs& args, const DeviceProperties&) {
+  if (args.a.dtype != DType::f32) return "serves f32: see stream_k";
+  if (gemm_plan::skinny_problem_of(args).m > gemm_plan::kSkinnyRows)
+    return "serves up to 16 rows, or columns: see stream_k";
+  return "";
+}
+RungPlan plan_skinny(const GemmArgs& args, const DeviceProperties& device) {
+  const Problem p = gemm_plan::skinny_problem_of(args);
+  const gemm_plan::SkinnyCut cut = gemm_plan::skinny_cut(p, device);
+  const std::int64_t sums = cut.parts == 1 ? 0 : cut.parts * p.batches * p.m * p.n;
+  return {.workspace = {.bytes = static_cast<std::size_t>(sums) * sizeof(float)},
+          .config = PlanConfig::of(cut)};
+}
 RungPlan plan_fastest(const GemmArgs& args, const DeviceProperties& device) {
   return plan_schedule(args, gemm_plan::fastest(gemm_plan::problem_of(args), element_of(args), device));
 }
@@ -193,13 +206,30 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_tiles,
        .plan = plan_fastest,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::skinny,
+       .idea =
+           "Up to 16 rows or columns: what a thread reads of the long operand is multiplied with all of them.",
+       .change = "no tile that is mostly empty; nothing is read twice",
+       .source = "Ernst et al. 2021",
+       .supports = supports_skinny,
+       .plan = plan_skinny,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
   };
 }
 
 std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "packed";
-  const RungRow& tiles = *gemm_operator().find_rung("stream_k");
-  if (unavailable_reason(tiles, device).empty() && supports_tiles(args, device).empty()) return "stream_k";
+  const auto serves = [&](std::string_view rung) {
+    return unavailable_reason(*gemm_operator().find_rung(rung), device).empty();
+  };
+  const bool has_tiles = serves("stream_k") && supports_tiles(args, device).empty();
+  if (serves("skinny") && supports_skinny(args, device).empty()) {
+    if (!has_tiles) return "skinny";
+    const double skinny = gemm_plan::skinny_microseconds(gemm_plan::skinny_problem_of(args), device);
+    const Schedule tiles = gemm_plan::fastest(gemm_plan::problem_of(args), element_of(args), device);
+    if (skinny < tiles.microseconds) return "skinny";
+  }
+  if (has_tiles) return "stream_k";
   return "naive";
 }
 
