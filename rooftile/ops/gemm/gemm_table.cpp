@@ -58,6 +58,7 @@ std::string_view supports_engine(const GemmArgs& args, const DeviceProperties& d
   constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
   if (p.batches > 1 || p.k < 1 || p.n < 1 || p.m > kMost || p.n > kMost || p.k > kMost)
     return "serves one matrix that is not empty, of up to 2^31 - 1 rows and columns: see turned_copies";
+  if (p.b.row < p.n) return "serves a b whose rows do not repeat: see turned_copies";
   return "";
 }
 

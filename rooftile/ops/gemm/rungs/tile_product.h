@@ -14,8 +14,9 @@ using gemm_plan::TileSize;
 
 // Sizes of a tile (gemm_plan::TileShape), and where a thread's elements are in it: 8 x 4 lanes, each with vectors of 16 bytes
 // in both directions, so that the lanes' vectors of one load lie side by side.
-template <class T, TileSize kSize>
+template <class T, TileSize kSize_>
 struct Tile {
+  static constexpr TileSize kSize = kSize_;
   static constexpr gemm_plan::TileShape kShape = gemm_plan::tile_shape(sizeof(T), kSize);
   static constexpr int kRows = kShape.rows();
   static constexpr int kColumns = kShape.columns();

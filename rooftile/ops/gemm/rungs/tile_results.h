@@ -10,13 +10,13 @@ namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 // How results leave a kernel: known on the host, the same for all of a launch.
 struct OutputWay {
   bool vectors = false;  // 16 bytes of a row of out may be written at once
-  bool plain = false;    // so, and they are the sums times alpha
+  bool plain = false;    // so, no row ends within 16 bytes, and results are the sums times alpha
 };
 template <class T>
 OutputWay output_way(const Problem& p) {
   const bool vectors = has_vectors_of_out<T>(p);
   return {.vectors = vectors,
-          .plain = vectors && p.c_data == nullptr && p.bias_data == nullptr &&
+          .plain = vectors && p.n % kVecElements<T> == 0 && p.c_data == nullptr && p.bias_data == nullptr &&
                    p.activation == GemmActivation::none};
 }
 
@@ -53,27 +53,34 @@ class TileResults {
   __device__ __forceinline__ void give(const Problem& p, const TilePlace<Tile>& place, const OutputWay& way,
                                        T* g_part, bool goes_on) const {
     const bool is_part = g_part != nullptr;
-    const bool is_inside = place.row + Tile::kRows <= p.m && place.column + Tile::kColumns <= p.n;
-    const bool is_direct = is_part || (way.plain && is_inside);
+    // Large tiles that end outside of out take the long way: a check for each vector would cost the loop that made the sums registers.
+    const bool fits = Tile::kSize != TileSize::large ||
+                      (place.row + Tile::kRows <= p.m && place.column + Tile::kColumns <= p.n);
+    const bool is_direct = is_part || (way.plain && fits);
     sums_.scale(is_part ? T{1} : static_cast<T>(p.alpha));
     T* g_tile = is_part ? g_part
                         : static_cast<T*>(p.out_data) + place.batch * p.out.batch + place.row * p.out.row +
                               place.column;
     const std::int64_t pitch = is_part ? Tile::kColumns : p.out.row;
+    const auto is_inside = [&](int row, int column) {
+      return is_part || Tile::kSize == TileSize::large ||
+             (place.row + row < p.m && place.column + column < p.n);
+    };
     if (Tile::kSlices == 1 && is_direct) {
 #pragma unroll
       for (int i = 0; i < Tile::kThreadRows; ++i) {
-        T* g_row = g_tile + (Tile::row(i / Tile::kVector) + i % Tile::kVector) * pitch;
+        const int row = Tile::row(i / Tile::kVector) + i % Tile::kVector;
 #pragma unroll
         for (int v = 0; v < Tile::kColumnVectors; ++v)
-          store_vec<StorePolicy::no_allocate>(g_row + Tile::column(v), sums_.vector(i, v));
+          if (is_inside(row, Tile::column(v)))
+            store_vec<StorePolicy::no_allocate>(g_tile + row * pitch + Tile::column(v), sums_.vector(i, v));
       }
       return;
     }
     gather();
     if (is_direct) {
       give_gathered<kVectors / Tile::kThreads>([&](const Vector& vec, int row, int column) {
-        store_vec<StorePolicy::no_allocate>(g_tile + row * pitch + column, vec);
+        if (is_inside(row, column)) store_vec<StorePolicy::no_allocate>(g_tile + row * pitch + column, vec);
       });
     } else {
       const Output<T> output(p, place.batch, T{1});
