@@ -117,8 +117,10 @@ void consider(const Problem& problem, std::size_t element, const DevicePropertie
   // All of them, or what whole rounds of the device leave, or that and a round more; by as many units as the device holds, or
   // a half, a quarter ... of them.
   const std::int64_t resident = std::int64_t{device.multiprocessors} * shape.blocks;
+  std::int64_t before = 0;
   for (const std::int64_t split : {smaller(count, resident), count % resident, count % resident + resident}) {
-    if (split == 0 || split > count) continue;
+    if (split == 0 || split > count || split == before) continue;
+    before = split;
     const std::int64_t most = smaller(resident, split * larger(1, tiles.steps * shape.slices / kLeastSteps));
     for (std::int64_t units = most; units > 0 && units >= most / 8; units /= 2)
       offer(cut(problem, element, device, size, split, units));
@@ -199,8 +201,9 @@ std::string explain(const GemmArgs& args, const DeviceProperties& device) {
   };
   const double flops = 2.0 * static_cast<double>(problem.batches) * static_cast<double>(problem.m) *
                        static_cast<double>(problem.n) * static_cast<double>(problem.k);
-  add("%.3g operations on %.3g MB; a comes %s, b %s\n", flops, traffic_of(problem, element) / 1e6,
-      name_of(ways.a), name_of(ways.b));
+  const double bytes = traffic_of(problem, element);
+  add("%.3g operations on %.3g MB, %.1f us of memory alone; a comes %s, b %s\n", flops, bytes / 1e6,
+      bytes / kBytesPerCycle / kCyclesPerMicrosecond, name_of(ways.a), name_of(ways.b));
   for (const TileSize size : kTileSizes) {
     if (!has_tiles(element, size)) continue;
     const TileShape shape = tile_shape(element, size);
