@@ -20,7 +20,8 @@ namespace rooftile::gemm_plan {
 // What skinny is expected to take, of a product that it serves (skinny_problem_of()).
 [[nodiscard]] double skinny_microseconds(const Problem& problem, const DeviceProperties& device);
 
-// The model's reasons, in lines: what was considered, what each was expected to take, and the one that was taken.
+// The model's reasons, in lines: what was considered, what each was expected to take, and the one that was taken. Of a GPU; nothing
+// where nothing is to be computed.
 [[nodiscard]] std::string explain(const GemmArgs& args, const DeviceProperties& device);
 
 }  // namespace rooftile::gemm_plan

@@ -2,6 +2,7 @@
 
 #include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
+#include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_table.h"
 
 namespace rooftile {
@@ -130,6 +131,7 @@ const OperatorDescriptor& gemm_operator() {
                       "ramp", {.doc = "a[i][j] = i + j and b[i][j] = i - j: 1", .minimum = 0, .maximum = 1})},
        .check = check,
        .choose = gemm_choose,
+       .explain = gemm_plan::explain,
        .rungs = gemm_rung_table()});
   return op;
 }

@@ -277,5 +277,28 @@ TEST(GemmTestOfSchedules, TheModelSplitsWhatDoesNotFillTheDevice) {
   EXPECT_EQ(many.whole_tiles, 256);
 }
 
+// The reasons end with what is launched; a CPU, and a product without elements, have none.
+TEST(GemmTestOfSchedules, TheModelSaysItsReasons) {
+  DeviceProperties device;
+  device.device = cuda_device(0);
+  device.multiprocessors = 132;
+  const auto reasons = [&](std::int64_t m) {
+    auto* memory = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
+    const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
+      return contiguous_view<void>(memory, DType::f32, device.device, {rows, columns});
+    };
+    const GemmArgs args{.a = matrix(m, 65536), .b = matrix(65536, 128), .out = matrix(m, 128)};
+    return gemm_operator().explain(ArgsRef::of(args), device);
+  };
+  const std::string text = reasons(128);
+  const std::size_t last = text.find("fastest of tiles: ");
+  ASSERT_NE(last, std::string::npos) << text;
+  EXPECT_NE(text.find(" blocks", last), std::string::npos) << text;  // cut along k
+  EXPECT_NE(text.find("rounds of"), std::string::npos) << text;
+  EXPECT_EQ(reasons(0), "");
+  device.device = kCpu;
+  EXPECT_EQ(reasons(128), "");
+}
+
 }  // namespace
 }  // namespace rooftile
