@@ -81,6 +81,10 @@ bool is_aligned(const GemvArgs& args) {
   return has_aligned_rows(args) && at_vectors(args.x.data, geometry(args).x_batch, element_bytes(args));
 }
 
+bool has_whole_vectors(const GemvArgs& args) {
+  return is_aligned(args) && geometry(args).columns * element_bytes(args) % kVectorBytes == 0;
+}
+
 Cut cut_outputs(const GemvArgs& args, std::int64_t outputs_per_block) {
   const Geometry g = geometry(args);
   return {.shape = g,
@@ -99,20 +103,41 @@ Cut cut_several(const GemvArgs& args) {
   return cut;
 }
 
+namespace {
+
 // At a time a thread's loads of all threads: what hangs over at a row's end is asked for in vain, up to a fiftieth of it.
+bool covers(const RowBlock& block, std::int64_t vectors) {
+  const std::int64_t pass = std::int64_t{block.threads} * block.loads;
+  return 50 * pass * ceil_div(vectors, pass) <= 51 * vectors;
+}
+const RowBlock& row_block_of(std::int64_t vectors) {
+  const bool is_long = vectors * kVectorBytes >= kLongRowBytes;
+  const RowBlock& best = is_long ? kLongRows : kWideRows;
+  return covers(best, vectors) ? best : kOtherRows;
+}
+std::int64_t row_vectors(const Geometry& shape, const GemvArgs& args) {
+  return larger(1, shape.columns * element_bytes(args) / kVectorBytes);
+}
+
+}  // namespace
+
 Cut cut_whole_rows(const GemvArgs& args) {
   Cut cut = cut_outputs(args, 1);
-  const std::int64_t vectors = larger(1, cut.shape.columns * element_bytes(args) / kVectorBytes);
-  constexpr int kPass = kWideRows.threads * kWideRows.loads;
-  static_assert(kPass == kLongRows.threads * kLongRows.loads, "the same rows are covered by both");
-  const bool is_covered = std::int64_t{50} * kPass * ceil_div(vectors, kPass) <= 51 * vectors;
-  const bool is_long = cut.shape.columns * element_bytes(args) >= kLongRowBytes;
-  const RowBlock& block = !is_covered ? kOtherRows : is_long ? kLongRows : kWideRows;
+  const RowBlock& block = row_block_of(row_vectors(cut.shape, args));
   cut.lanes = block.threads;
   cut.rows = block.rows;
   cut.tiles = ceil_div(cut.shape.rows, block.rows);
   cut.blocks = cut.tiles * cut.shape.batches;
   return cut;
+}
+
+bool suits_whole_rows(const GemvArgs& args, const DeviceProperties& device) {
+  const Cut cut = cut_whole_rows(args);
+  const std::int64_t vectors = row_vectors(cut.shape, args);
+  if (vectors < kLeastRowVectors || vectors * kVectorBytes > kCachedBytes) return false;
+  const RowBlock& block = row_block_of(vectors);
+  const std::int64_t rounds = ceil_div(vectors, std::int64_t{block.threads} * block.loads);
+  return rounds <= kFewRounds || cut.blocks >= std::int64_t{2} * device.multiprocessors;
 }
 
 namespace {

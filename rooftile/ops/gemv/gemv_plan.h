@@ -38,12 +38,11 @@ inline constexpr int kSeveralBlocks = 3;  // per multiprocessor: 80 registers
 constexpr int several_rows(bool aligned) { return aligned ? 4 : 2; }
 inline constexpr std::int64_t kShortRowVectors = 64;
 
-// whole_rows: a block's rows, and what each of its threads asks for at once: `loads` vectors of each row. On an H200, cold and clean,
-// against cuBLAS in the same run (kernels of their own, 2026-11-24):
-//   bf16 14336 x 4096   wide 1.13, others 1.10, long 1.09      bf16 4096 x 4096   wide 1.33, others 1.31, long 1.25
-//   bf16 8192 x 2048    wide 0.93, others 1.14, long 1.00      bf16 4096 x 14336  wide 1.04, others 1.10, long 1.08
-//   bf16 16384 x 16384  wide 1.04, others 1.02, long 1.04; where the flush left the caches dirty 0.99, 1.00, 1.00
-//   f32 4096 x 4096     wide 1.31, others 1.28, long 1.28      f32 8192 x 8192    wide 1.48, others 1.44, long 1.47
+// whole_rows: a block's rows, and what each of its threads asks for at once: `loads` vectors of each row. On an H200, bf16, cold and
+// clean (dirty), of cuBLAS in the same run:
+//   14336 x 4096   wide 1.16, others 1.14                   4096 x 4096    wide 1.24, others 1.21
+//   16384 x 16384  long 1.05 (1.15), wide 1.05 (1.12)       8192 x 16384   long 1.07 (1.31), wide 1.07 (1.25)
+//   4096 x 28672   others 1.06 (1.30), wide 1.04 (1.23), long 1.01 (1.29)
 struct RowBlock {
   int threads;
   int rows;
@@ -51,11 +50,11 @@ struct RowBlock {
   int blocks;  // per multiprocessor
 };
 inline constexpr RowBlock kWideRows = {256, 2, 2, 5};  // rows that 512 vectors at a time cover
+inline constexpr RowBlock kLongRows = {512, 2, 2, 2};  // from kLongRowBytes on, that 1024 cover
 inline constexpr RowBlock kOtherRows = {128, 2, 2, 10};
-inline constexpr RowBlock kLongRows = {128, 4, 4,
-                                       4};  // from kLongRowBytes on, so that x is loaded half as often
 inline constexpr std::int64_t kLongRowBytes = std::int64_t{32} << 10;
 inline constexpr std::int64_t kLeastRowVectors = 256;   // or half of the threads have nothing to load
+inline constexpr std::int64_t kFewRounds = 2;           // of loads, one waiting for the other
 inline constexpr std::int64_t kMostRowBatches = 65535;  // blocks along y
 
 // split_columns: blocks that share rows; three of them on a multiprocessor leave each thread 80 registers, enough for eight vectors
@@ -117,6 +116,8 @@ enum class LayoutFault { none, no_unit_stride, leading_dimension };
 [[nodiscard]] bool has_aligned_rows(const GemvArgs& args);
 // Whether vectors of rows and of x may be loaded as they lie: has_aligned_rows, and the same of x.
 [[nodiscard]] bool is_aligned(const GemvArgs& args);
+// Whether that is all there is of them: is_aligned, and no row ends within a vector.
+[[nodiscard]] bool has_whole_vectors(const GemvArgs& args);
 
 // How a call is cut into blocks: decided by the row's plan, read by its launcher.
 struct Cut {
@@ -133,6 +134,9 @@ struct Cut {
 [[nodiscard]] Cut cut_outputs(const GemvArgs& args, std::int64_t outputs_per_block);
 [[nodiscard]] Cut cut_several(const GemvArgs& args);
 [[nodiscard]] Cut cut_whole_rows(const GemvArgs& args);
+// Whether whole_rows is the way: x stays in L1 beside the matrix, and no block has so many rounds of loads that the others would have
+// taken some of them (split_columns), unless there are blocks enough.
+[[nodiscard]] bool suits_whole_rows(const GemvArgs& args, const DeviceProperties& device);
 [[nodiscard]] Cut cut_split(const GemvArgs& args, const DeviceProperties& device);
 // What split_columns needs at most, wherever the memory will lie to its alignment.
 [[nodiscard]] WorkspaceSpec split_workspace(const GemvArgs& args, const DeviceProperties& device);

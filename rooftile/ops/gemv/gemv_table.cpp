@@ -34,7 +34,8 @@ std::string_view supports_whole_blocks(const GemvArgs& args, const DevicePropert
   const Geometry g = gemv_plan::geometry(args);
   constexpr std::int64_t kMostVectors = gemv_plan::kOtherRows.threads * gemv_plan::kLongestChain;
   if (g.transposed) return supports_rows(args, device);
-  if (!gemv_plan::is_aligned(args) || g.x_step != 1) return "needs rows and x at 16 bytes: see vectorized";
+  if (!gemv_plan::has_whole_vectors(args) || g.x_step != 1)
+    return "needs rows and x at 16 bytes, and of a multiple of them: see vectorized";
   if (gemv_plan::vectors_of(g.columns, args) > kMostVectors)
     return "serves rows up to 2 MiB, whose sums are exact enough: see split_columns";
   if (g.batches > gemv_plan::kMostRowBatches) return "serves up to 65535 matrices: see vectorized";
@@ -148,13 +149,7 @@ std::string_view gemv_choose(const GemvArgs& args, const DeviceProperties& devic
   if (g.x_step != 1) return "warp_per_row";
   const std::int64_t row_bytes = g.columns * gemv_plan::element_bytes(args);
   if (row_bytes < gemv_plan::kShortRowVectors * gemv_plan::kVectorBytes) return "several_rows_per_warp";
-  // x stays in L1 beside the matrix, and two rows to a block have 8 KiB each on their way.
-  constexpr std::int64_t kRowInFlight =
-      std::int64_t{gemv_plan::kVectorBytes} * gemv_plan::kWideRows.threads * gemv_plan::kWideRows.loads;
-  if (row_bytes >= gemv_plan::kLeastRowVectors * gemv_plan::kVectorBytes &&
-      row_bytes < gemv_plan::kCachedBytes && supports_whole_blocks(args, device).empty() &&
-      g.batches * g.rows * smaller(row_bytes, kRowInFlight) >=
-          device.multiprocessors * gemv_plan::kBytesInFlight)
+  if (gemv_plan::suits_whole_rows(args, device) && supports_whole_blocks(args, device).empty())
     return "whole_rows";
   const std::int64_t in_flight = g.batches * g.rows * smaller(row_bytes, gemv_plan::kWarpBytes);
   const bool rows_fill_device = in_flight >= device.multiprocessors * gemv_plan::kBytesInFlight;

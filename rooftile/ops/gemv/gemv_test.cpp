@@ -286,8 +286,10 @@ TEST(GemvTestPlan, ChoosesByShape) {
   EXPECT_EQ(chosen(DType::f32, 4096, 4096), "whole_rows");
   EXPECT_EQ(chosen(DType::f32, 4096, 4095), "vectorized");    // rows begin anywhere
   EXPECT_EQ(chosen(DType::f32, 16384, 512), "vectorized");    // half of a block's threads would have nothing
-  EXPECT_EQ(chosen(DType::f32, 700, 4096), "split_columns");  // too few rows
-  EXPECT_EQ(chosen(DType::f32, 16384, 16384), "split_columns");  // 64 KiB of x
+  EXPECT_EQ(chosen(DType::f32, 66, 4096), "whole_rows");      // two rounds of loads for each block
+  EXPECT_EQ(chosen(DType::f32, 16384, 16384), "whole_rows");  // 64 KiB of x
+  EXPECT_EQ(chosen(DType::f32, 4096, 28672), "split_columns");  // more of it
+  EXPECT_EQ(chosen(DType::f32, 264, 16384), "split_columns");   // too few rows for so many rounds
   EXPECT_EQ(chosen(DType::f32, 16, 1 << 20), "split_columns");
   EXPECT_EQ(chosen(DType::f32, 1, 1 << 20), "split_columns");
   EXPECT_EQ(chosen(DType::f32, 5000, 1 << 17), "split_columns");

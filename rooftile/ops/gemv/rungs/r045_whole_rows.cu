@@ -4,48 +4,55 @@
 //            shared memory. Blocks that end soon are followed by others: what is on its way never runs dry.
 // Change     no part to be found, no batch to be divided out, one loop: where the caches are cold the code comes from memory,
 //            too, and in front of the first load there is as little of it as can be.
-// Limits     an output for each row in memory; rows and x at 16 bytes; enough rows for all multiprocessors.
+// Limits     an output for each row in memory; rows and x at 16 bytes, and of a multiple of them; enough rows for all
+//            multiprocessors.
 // Bottleneck DRAM.
-#include "rooftile/ops/gemv/rungs/row_vectors.h"
+#include "rooftile/ops/gemv/rungs/gemv_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemv_rungs {
 namespace {
 
-// Block (b, z): rows kRows b ... of matrix z.
+// Block (b, z): rows kRows b ... of matrix z. Its pointers go along with the loop: what the compiler may compute again in front of
+// each load it does compute again.
 template <class In, class Acc, int kThreads, int kRows, int kLoads, int kBlocks>
-__global__ void __launch_bounds__(kThreads, kBlocks) whole_rows_kernel(Operands<In, Acc> call) {
+__global__ void __launch_bounds__(kThreads, kBlocks) whole_rows_kernel(Operands<In, Acc> call, int vectors) {
   constexpr int kWarps = kThreads / kWarpSize;
-  using Vector = Vec<In, kVecElements<In>>;
+  constexpr int kElements = kVecElements<In>;
   __shared__ Acc s_sums[kRows][kWarps];
+  const auto own = static_cast<int>(threadIdx.x);
   const std::int64_t batch = blockIdx.y;
   const std::int64_t first_row = std::int64_t{blockIdx.x} * kRows;
-  RowVectors<In, false, kRows> rows(call.row({batch, first_row}), call.vector(batch), call.shape.columns);
+  const In* g_x = call.vector(batch) + own * kElements;
+  const In* g_rows[kRows] = {call.row({batch, first_row}) + own * kElements};
 #pragma unroll
-  for (int r = 1; r < kRows; ++r) {
-    // Behind the last row the last one again: its sum goes nowhere.
-    const std::int64_t row = first_row + r < call.shape.rows ? first_row + r : call.shape.rows - 1;
-    rows.g_rows[r] = call.row({batch, row});
-  }
+  for (int r = 1; r < kRows; ++r)  // behind the last row the last one again: its sum goes nowhere
+    g_rows[r] = g_rows[r - 1] + (first_row + r < call.shape.rows ? call.shape.pitch : 0);
   Acc sums[kRows] = {};
-  const auto vectors = static_cast<int>(rows.vectors);
 #pragma unroll 1
-  for (int i = static_cast<int>(threadIdx.x); i < vectors; i += kThreads * kLoads) {
-    RawVector r_a[kRows][kLoads];
+  for (int left = vectors - own; left > 0; left -= kThreads * kLoads) {
+    RawVector r_a[kRows][kLoads] = {};
+    RawVector r_x[kLoads] = {};
 #pragma unroll
     for (int v = 0; v < kLoads; ++v) {
+      const bool is_there = v == 0 || left > v * kThreads;
 #pragma unroll
       for (int r = 0; r < kRows; ++r)
-        r_a[r][v] = i + v * kThreads < vectors ? rows.load(r, i + v * kThreads) : RawVector{};
+        if (is_there)
+          r_a[r][v] = load_bytes<kVecBytes, LoadPolicy::no_allocate>(g_rows[r] + v * kThreads * kElements);
     }
 #pragma unroll
     for (int v = 0; v < kLoads; ++v) {
-      if (i + v * kThreads >= vectors) break;
-      const Vector r_x = rows.x.load(i + v * kThreads);
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) sums[r] += product_of<Acc>(as_vector<In>(r_a[r][v]), r_x);
+      if (v == 0 || left > v * kThreads) r_x[v] = load_bytes<kVecBytes>(g_x + v * kThreads * kElements);
     }
+#pragma unroll
+    for (int v = 0; v < kLoads; ++v)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r)
+        sums[r] += product_of<Acc>(as_vector<In>(r_a[r][v]), as_vector<In>(r_x[v]));
+    g_x += kThreads * kLoads * kElements;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) g_rows[r] += kThreads * kLoads * kElements;
   }
-  if (warp_index() == 0) rows.add_edges(lane_index(), sums);
 
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
@@ -53,7 +60,6 @@ __global__ void __launch_bounds__(kThreads, kBlocks) whole_rows_kernel(Operands<
     if (lane_index() == 0) s_sums[r][warp_index()] = sum;
   }
   __syncthreads();  // every warp's sums are there
-  const auto own = static_cast<int>(threadIdx.x);
   if (own >= kRows || first_row + own >= call.shape.rows) return;
   Acc sum = s_sums[own][0];
 #pragma unroll
@@ -71,10 +77,10 @@ Status ROOFTILE_RUNG(const Call<GemvArgs>& call) {
                     {.grid = dim3(static_cast<unsigned>(cut.tiles), static_cast<unsigned>(cut.shape.batches)),
                      .block = dim3(kThreads),
                      .stream = call.stream},
-                    operands_of<In, Acc>(call));
+                    operands_of<In, Acc>(call), static_cast<int>(cut.shape.columns / kVecElements<In>));
     };
     using gemv_plan::kLongRows, gemv_plan::kOtherRows, gemv_plan::kWideRows;
-    if (cut.rows == kLongRows.rows)
+    if (cut.lanes == kLongRows.threads)
       return start
           .template operator()<kLongRows.threads, kLongRows.rows, kLongRows.loads, kLongRows.blocks>();
     if (cut.lanes == kWideRows.threads)
