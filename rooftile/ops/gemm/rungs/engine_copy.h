@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "rooftile/core/host_device.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/sm90a/tma.h"
 
@@ -16,14 +17,16 @@ class EngineCopy {
   static constexpr bool kHasGroups = false;  // of cp.async
   static constexpr int kPitch = kExtent;
   static constexpr int kStageElements = kExtent * kDepth;
+  static constexpr int kParts = 1;
+  ROOFTILE_HOST_DEVICE static constexpr int swizzle(int) { return 0; }
   struct Staged {};
 
   __device__ __forceinline__ EngineCopy(const TensorMap& map, Mbarrier* s_full, std::int64_t line,
                                         std::int64_t first)
       : map_(map), s_full_(s_full), line_(static_cast<int>(line)), first_(static_cast<int>(first)) {}
 
-  __device__ __forceinline__ void copy_some(int lines, float* s_step) { copy(lines > 0, s_step); }
-  __device__ __forceinline__ void copy(bool is_there, float* s_step) {
+  __device__ __forceinline__ void copy_some(int lines, float* s_step) { copy(0, lines > 0, s_step); }
+  __device__ __forceinline__ void copy(int, bool is_there, float* s_step) {
     if (is_there && threadIdx.x == 0) {
       mbarrier_arrive_expect_tx(s_full_ + write_, kStageElements * static_cast<int>(sizeof(float)));
       tma_load(s_step, map_, {first_, line_}, s_full_ + write_);

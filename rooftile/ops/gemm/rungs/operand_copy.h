@@ -5,6 +5,7 @@
 
 #include "rooftile/device/sm80/cp_async.h"
 #include "rooftile/device/vec.h"
+#include "rooftile/device/warp.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
@@ -33,6 +34,15 @@ class CopyPlaces {
   static constexpr int kWidth = kWay == CopyWay::single ? 1 : kVecElements<T>;
   static constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));
   static constexpr int kCopies = kExtent * kDepth / kThreads / kWidth;
+  // Turned, a warp asks for 128 bytes of each of 4 rows where a step has so many, else for 32 of 16: a line of L1 takes a cycle.
+  static constexpr int kTurnedLanes = kDepth / kVecElements<T> >= 8 ? 8 : 2;
+  // In line l element `outer` of such rows is at outer ^ swizzle(l): with the lines' pitch the 32 elements that a warp stores at once are
+  // in as many banks. Vectors stay vectors, and it is one number for the lines of a slice.
+  ROOFTILE_HOST_DEVICE static constexpr int swizzle(int line) {
+    return kWay == CopyWay::turned && kTurnedLanes == 8 ? line / 8 % 4 * 4 : 0;
+  }
+  // Many copies at once would keep loads from shared memory waiting behind them: a step's come in several parts.
+  static constexpr int kParts = kWay == CopyWay::single && kCopies % 4 == 0 ? 4 : 1;
   static_assert(kCopies * kThreads * kWidth == kExtent * kDepth, "all threads have as many copies");
 
   // Of elements `first` ... of `outer_extent` along the outer axis: behind the last one, the last one again.
@@ -57,9 +67,10 @@ class CopyPlaces {
   __device__ __forceinline__ void wait(bool) const {}  // beside that for the groups of cp.async
 
  protected:
-  // The i-th copy of a thread. along: a warp goes along a line. turned: by 16 outer indices and two vectors along k, the sectors of
-  // global memory. single: by 8 lines and 4 outer indices, or by 2 and 16 where those lie side by side.
-  static constexpr int kLanes = kWay == CopyWay::along ? kExtent / kWidth : kWay == CopyWay::turned ? 2 : 8;
+  // The i-th copy of a thread. along: a warp goes along a line. turned: by 4 outer indices and 8 vectors along k, or 16 and 2. single: by 8 lines and 4 outer indices, or by 2 and 16 where those lie side by side.
+  static constexpr int kLanes = kWay == CopyWay::along    ? kExtent / kWidth
+                                : kWay == CopyWay::turned ? kTurnedLanes
+                                                          : 8;
   static constexpr int kRest = kThreads / kLanes;  // along the other axis
   // Turned copies behind the last outer index stand in the same rows, two vectors further.
   static constexpr int kOffsets = kWay == CopyWay::turned ? kExtent / kRest : kCopies;
@@ -68,7 +79,10 @@ class CopyPlaces {
     const int thread = static_cast<int>(threadIdx.x);
     if (kWay == CopyWay::along) return thread / kLanes;
     if (kWay == CopyWay::turned) return thread % kLanes * kWidth;
-    return is_outer_side_by_side ? thread / kRest : thread % kLanes;
+    if (!is_outer_side_by_side) return thread % kLanes;
+    // A warp's lines are as far from each other as they can be: neighbours would meet in banks.
+    constexpr int kOfWarp = kRest < kWarpSize ? kWarpSize / kRest : 1;
+    return thread / kRest % kOfWarp * (kLanes / kOfWarp) + thread / (kRest * kOfWarp);
   }
   __device__ __forceinline__ static int first_outer(bool is_outer_side_by_side) {
     const int thread = static_cast<int>(threadIdx.x);
@@ -84,7 +98,7 @@ class CopyPlaces {
   }
   __device__ __forceinline__ int line_of(int i) const { return line_ + lines_before(i); }
   __device__ __forceinline__ int target_of(int i) const {
-    return line_ * kPitch + outer_ + lines_before(i) * kPitch + outers_before(i);
+    return line_ * kPitch + (outer_ ^ swizzle(line_)) + lines_before(i) * kPitch + outers_before(i);
   }
 
   __device__ __forceinline__ const T* source_of(int i) const {
@@ -110,7 +124,7 @@ template <class T, int kExtent, int kDepth, int kThreads, CopyWay kWay>
 class OperandCopy : public CopyPlaces<T, kExtent, kDepth, kThreads, kWay> {
  public:
   using Base = CopyPlaces<T, kExtent, kDepth, kThreads, kWay>;
-  using Base::Base, Base::kCopies, Base::kBytes;
+  using Base::Base, Base::kCopies, Base::kBytes, Base::kParts;
   struct Staged {};
 
   __device__ __forceinline__ void fetch_some(int, Staged&) const {}
@@ -126,11 +140,13 @@ class OperandCopy : public CopyPlaces<T, kExtent, kDepth, kThreads, kWay> {
                                is_there ? kBytes : 0);
     }
   }
-  // kDepth lines, or none.
-  __device__ __forceinline__ void copy(bool is_there, T* s_step) const {
+  // A part of the copies of kDepth lines, or none.
+  __device__ __forceinline__ void copy(int part, bool is_there, T* s_step) const {
 #pragma unroll
-    for (int i = 0; i < kCopies; ++i)
-      cp_async_or_zero<kBytes>(s_step + Base::target_of(i), Base::source_of(i), is_there ? kBytes : 0);
+    for (int i = 0; i < kCopies; ++i) {
+      if (i / (kCopies / kParts) == part)
+        cp_async_or_zero<kBytes>(s_step + Base::target_of(i), Base::source_of(i), is_there ? kBytes : 0);
+    }
   }
 };
 
@@ -166,7 +182,7 @@ class OperandCopy<T, kExtent, kDepth, kThreads, CopyWay::turned>
       for (int e = 0; e < kWidth; ++e) s_step[Base::target_of(i) + e * kPitch] = r.vecs[i][e];
   }
   __device__ __forceinline__ void copy_some(int, T*) const {}
-  __device__ __forceinline__ void copy(bool, T*) const {}
+  __device__ __forceinline__ void copy(int, bool, T*) const {}
 
  private:
   __device__ __forceinline__ Vec<T, kWidth> vector(int i) const {

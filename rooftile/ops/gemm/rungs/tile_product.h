@@ -130,7 +130,7 @@ template <class Tile, class T, class CopyA, class CopyB>
 class TileProduct {
  public:
   using Steps = TileSteps<Tile::kDepth>;
-  static constexpr int kStages = Tile::kStages;
+  static constexpr int kStages = Tile::kStages + (Tile::kSlices > 1 && CopyA::kParts > 1 ? 1 : 0);
   static constexpr int kStageElements = CopyA::kStageElements + CopyB::kStageElements;
   static constexpr std::size_t kSharedBytes = sizeof(T) * kStages * kStageElements;
 
@@ -140,8 +140,10 @@ class TileProduct {
         copy_b_(copy_b),
         steps_(steps),
         s_memory_(s_memory),
-        s_a_(s_memory + Tile::slice() * kLines * CopyA::kPitch + Tile::row(0)),
-        s_b_(s_memory + CopyA::kStageElements + Tile::slice() * kLines * CopyB::kPitch + Tile::column(0)) {}
+        s_a_(s_memory + Tile::slice() * kLines * CopyA::kPitch +
+             (Tile::row(0) ^ CopyA::swizzle(Tile::slice() * kLines))),
+        s_b_(s_memory + CopyA::kStageElements + Tile::slice() * kLines * CopyB::kPitch +
+             (Tile::column(0) ^ CopyB::swizzle(Tile::slice() * kLines))) {}
 
   // Adds all products.
   __device__ __forceinline__ void add(Sums<Tile, T>& sums) {
@@ -163,11 +165,9 @@ class TileProduct {
         } else {
           load(read, d, fragments[d % 2]);
         }
-        if (d == 0) {
-          copy_a_.copy(is_more, s_memory_ + write);
-          copy_b_.copy(is_more, s_memory_ + write + CopyA::kStageElements);
-          commit();
-        }
+        if (d < CopyA::kParts) copy_a_.copy(d, is_more, s_memory_ + write);
+        if (d < CopyB::kParts) copy_b_.copy(d, is_more, s_memory_ + write + CopyA::kStageElements);
+        if (d == kLastPart) commit();
         if (d == kStoreAt) {
           copy_a_.store(staged_a_, s_memory_ + write);
           copy_b_.store(staged_b_, s_memory_ + write + CopyA::kStageElements);
@@ -191,6 +191,8 @@ class TileProduct {
   static constexpr int kLines = gemm_plan::kDepth;  // of a slice
   // Turned vectors are asked for behind this line of a step and stored at it in the next: far enough apart for global memory.
   static constexpr int kStoreAt = 3;
+  static constexpr int kLastPart = (CopyA::kParts > CopyB::kParts ? CopyA::kParts : CopyB::kParts) - 1;
+  static_assert(kLastPart <= kStoreAt, "copies are asked for before their addresses go on");
   static constexpr bool kHasGroups = CopyA::kHasGroups || CopyB::kHasGroups;
 
   // The first kStages - 1 steps on their way, and the first one there.
