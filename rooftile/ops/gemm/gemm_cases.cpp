@@ -138,6 +138,15 @@ void add_few(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 4, .n = 40, .k = 140, .batches = 3, .params = {{"with_bias", "1"}}}));
 }
 
+// More small tiles than persistent has blocks: stages run on from one into the next, with rows that hold vectors and without.
+void add_small(std::vector<Case>& cases) {
+  cases.push_back(make_case({.m = 36, .n = 40, .k = 36, .batches = 40}));
+  cases.push_back(make_case({.m = 33, .n = 21, .k = 37, .batches = 40, .params = {{"with_c", "1"}}}));
+  cases.push_back(make_case({.m = 20, .n = 24, .k = 12, .batches = 130}));
+  cases.push_back(make_case({.m = 7, .n = 31, .k = 9, .batches = 130, .params = {{"transpose_a", "true"}}}));
+  cases.push_back(make_case({.m = 20, .n = 8, .k = 0, .batches = 130}));
+}
+
 void add_results(std::vector<Case>& cases, DType dtype) {
   for (const std::string_view activation : kEnumNames<GemmActivation>) {
     cases.push_back(make_case({.m = 40,
@@ -188,6 +197,7 @@ std::vector<Case> gemm_cases() {
     cases.push_back(make_case({.m = 4097, .n = 4097, .k = 4097, .dtype = dtype, .tier = CaseTier::huge}));
   }
   add_few(cases);
+  add_small(cases);
   // A matrix of more than 2^31 elements.
   cases.push_back(make_case({.m = 70000, .n = 64, .k = 32768, .tier = CaseTier::huge}));
   return cases;

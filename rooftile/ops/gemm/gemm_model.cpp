@@ -13,28 +13,40 @@ namespace {
 // What the model knows of a size of tiles, in cycles of a multiprocessor of an H200 at 1980 MHz, for which a step of a large or a
 // sliced tile is 1024 cycles of multiply-adds and one of a tiny tile 256. Measured.
 struct Rates {
-  double alone;   // a step of a block that has its multiprocessor to itself
-  double busy;    // of a block's step where as many blocks as fit share the multiprocessor
-  double start;   // of a block: its first steps' way, its results
-  double single;  // how much longer a step takes whose operands come element by element
+  double alone;  // a step of a block that has its multiprocessor to itself
+  double busy;   // of a block's step where as many blocks as fit share the multiprocessor
+  double start;  // of a block: its first steps' way, its results
+  double crowd;  // how much longer its start takes where blocks that start with it share the multiprocessor
+  // Where operands come element by element: a step by this factor longer, a start in a crowd by so much.
+  double single;
+  double single_crowd;
 };
 Rates rates_of(TileSize size) {
   switch (size) {
     case TileSize::large:
-      return {.alone = 1440, .busy = 1267, .start = 6000, .single = 1.2};
+      return {.alone = 1440, .busy = 1267, .start = 6000, .crowd = 0, .single = 1.08, .single_crowd = 8000};
     case TileSize::sliced:
-      return {.alone = 1600, .busy = 1364, .start = 4000, .single = 1.25};
+      return {.alone = 1600, .busy = 1440, .start = 6000, .crowd = 0, .single = 1.04, .single_crowd = 16000};
     default:
-      return {.alone = 1050, .busy = 420, .start = 4000, .single = 1.1};
+      return {.alone = 1050, .busy = 420, .start = 4000, .crowd = 6000, .single = 1.1, .single_crowd = 16000};
   }
 }
 constexpr double kCyclesPerMicrosecond = 1980;
 constexpr double kLaunch = 4000;         // cycles, of a kernel
 constexpr double kBytesPerCycle = 2100;  // of the device's memory
-constexpr double kSingle = 1.15;         // a step whose operands come element by element
 
 bool is_single(const Problem& problem, std::size_t element) {
   return copy_ways(problem, element).a == CopyWay::single;
+}
+
+Rates rates_for(const Problem& problem, std::size_t element, TileSize size) {
+  Rates rates = rates_of(size);
+  if (is_single(problem, element)) {
+    rates.alone *= rates.single;
+    rates.busy *= rates.single;
+    rates.crowd = rates.single_crowd;
+  }
+  return rates;
 }
 
 // A second kernel, and the parts' way to L2 and back.
@@ -52,7 +64,8 @@ double cycles_of(const Rates& rates, const TileShape& tile, std::int64_t blocks,
   const double full = std::floor(on_one / tile.blocks);
   const double rest = on_one - full * tile.blocks;
   const auto round = [&](double resident) {
-    return resident == 0 ? 0.0 : rates.start + steps * std::max(rates.alone, resident * rates.busy);
+    const double start = rates.start + (resident > 1 ? rates.crowd : 0);
+    return resident == 0 ? 0.0 : start + steps * std::max(rates.alone, resident * rates.busy);
   };
   return full * round(tile.blocks) + round(rest);
 }
@@ -80,11 +93,7 @@ Schedule cut(const Problem& problem, std::size_t element, const DeviceProperties
              std::int64_t split, std::int64_t units) {
   Schedule schedule = tiles_of(problem, element, size);
   const TileShape tile = tile_shape(element, size);
-  Rates rates = rates_of(size);
-  if (is_single(problem, element)) {
-    rates.alone *= rates.single;
-    rates.busy *= rates.single;
-  }
+  Rates rates = rates_for(problem, element, size);
   const std::int64_t tiles = count_of(problem, schedule);
   schedule.split_tiles = split;
   schedule.units = split == 0 ? 0 : units;
@@ -103,8 +112,8 @@ Schedule cut(const Problem& problem, std::size_t element, const DeviceProperties
   return schedule;
 }
 
-// A unit has at least this many times 8 lines, or its start costs more than it computes.
-constexpr std::int64_t kLeastSteps = 4;
+// A unit has at least a step, and this many times 8 lines, or its start costs more than it computes.
+constexpr std::int64_t kLeastSteps = 2;
 
 // offer(schedule) of every way in which tiles of a size are considered.
 template <class Offer>
@@ -119,9 +128,10 @@ void consider(const Problem& problem, std::size_t element, const DevicePropertie
   const std::int64_t resident = std::int64_t{device.multiprocessors} * shape.blocks;
   std::int64_t before = 0;
   for (const std::int64_t split : {smaller(count, resident), count % resident, count % resident + resident}) {
-    if (split == 0 || split > count || split == before) continue;
+    if (split == 0 || split > count || split == before || tiles.steps > kMostSteps / split) continue;
     before = split;
-    const std::int64_t most = smaller(resident, split * larger(1, tiles.steps * shape.slices / kLeastSteps));
+    const std::int64_t parts = smaller(tiles.steps, larger(1, tiles.steps * shape.slices / kLeastSteps));
+    const std::int64_t most = smaller(resident, split * parts);
     for (std::int64_t units = most; units > 0 && units >= most / 8; units /= 2)
       offer(cut(problem, element, device, size, split, units));
   }
@@ -161,6 +171,7 @@ Schedule split_tiles(const Problem& problem, std::size_t element, const DevicePr
   const std::int64_t resident =
       std::int64_t{device.multiprocessors} * tile_shape(element, TileSize::large).blocks;
   const std::int64_t parts = clamped(resident / larger(count, 1), 1, larger(1, tiles.steps / kLeastSteps));
+  if (tiles.steps > kMostSteps / larger(count, 1)) return whole_tiles(problem, element, TileSize::large);
   return cut(problem, element, device, TileSize::large, count, count * parts);
 }
 
@@ -176,15 +187,56 @@ Schedule fastest(const Problem& problem, std::size_t element, const DeviceProper
   return best;
 }
 
+Schedule clustered(const Problem& problem, const DeviceProperties& device) {
+  constexpr std::int64_t kMostParts = 16;
+  constexpr double kMeeting = 4500;  // cycles: two barriers of the cluster, and the sums' way
+  constexpr TileSize kSize = TileSize::sliced;
+  const TileShape tile = tile_shape(sizeof(float), kSize);
+  const Schedule tiles = tiles_of(problem, sizeof(float), kSize);
+  const std::int64_t count = count_of(problem, tiles);
+  const std::int64_t resident = std::int64_t{device.multiprocessors} * tile.blocks;
+  const Rates rates = rates_for(problem, sizeof(float), kSize);
+  Schedule best;
+  best.microseconds = -1;
+  for (std::int64_t parts = 1; parts <= smaller(kMostParts, tiles.steps); parts *= 2) {
+    if (parts > 1 && count * parts > (parts > 2 ? device.multiprocessors : resident)) break;
+    Schedule schedule = tiles;
+    schedule.split_tiles = count;
+    schedule.units = count * parts;
+    const auto steps = static_cast<double>(ceil_div(tiles.steps, parts));
+    const double cycles = cycles_of(rates, tile, schedule.units, steps, device) + kMeeting + kLaunch;
+    schedule.microseconds = std::max(cycles, traffic_of(problem, sizeof(float)) / kBytesPerCycle + kLaunch) /
+                            kCyclesPerMicrosecond;
+    if (best.microseconds < 0 || schedule.microseconds < best.microseconds) best = schedule;
+  }
+  return best;
+}
+
+double persistent_microseconds(const Problem& problem, const DeviceProperties& device) {
+  constexpr double kStart = 5000;        // cycles, of a block: its first steps' way
+  constexpr double kResults = 1000;      // of a tile
+  constexpr double kOfMultiplies = 1.8;  // cycles of a multiply-add
+  const PersistentCut cut = persistent_cut(problem, device);
+  const double products = static_cast<double>(cut.side) * cut.side * kPersistentDepth * cut.steps;
+  const double rounds = std::ceil(static_cast<double>(cut.tiles) / static_cast<double>(cut.blocks));
+  const double on_one = std::ceil(static_cast<double>(cut.blocks) / device.multiprocessors);
+  const double single = is_single(problem, sizeof(float)) ? 2 : 1;
+  const double of_thread = products / cut.side * kOfMultiplies * single;
+  const double of_all = on_one * products / 128 * kOfMultiplies * single;
+  const double cycles = kStart + rounds * (kResults + std::max(of_thread, of_all));
+  return (kLaunch + std::max(cycles, traffic_of(problem, sizeof(float)) / kBytesPerCycle)) /
+         kCyclesPerMicrosecond;
+}
+
 double skinny_microseconds(const Problem& problem, const DeviceProperties& device) {
-  constexpr double kStart = 3000;           // cycles, of a block
-  constexpr double kRowsOfMultiplies = 60;  // multiply-adds in a cycle of a multiprocessor
+  constexpr double kStart = 3000;  // cycles, of a block
   const SkinnyCut cut = skinny_cut(problem, device);
+  const double multiplies = cut.by_lines ? 29 : 15;  // multiply-adds in a cycle of a multiprocessor
   const double rows = problem.m <= 4 ? 4 : 16;
   const double products = rows * static_cast<double>(problem.n) * static_cast<double>(problem.k) *
                           static_cast<double>(problem.batches);
   const double cycles = kLaunch + kStart + (cut.parts > 1 ? kLaunch : 0) +
-                        std::max(products / kRowsOfMultiplies / device.multiprocessors,
+                        std::max(products / multiplies / device.multiprocessors,
                                  traffic_of(problem, sizeof(float)) / kBytesPerCycle);
   return cycles / kCyclesPerMicrosecond;
 }
@@ -215,6 +267,14 @@ std::string explain(const GemmArgs& args, const DeviceProperties& device) {
         shape.depth(), count / device.multiprocessors / shape.blocks, shape.blocks);
     consider(problem, element, device, size,
              [&](const Schedule& schedule) { text += "  " + text_of(schedule) + "\n"; });
+  }
+  if (element == sizeof(float)) {
+    const Schedule schedule = clustered(problem, device);
+    add("cluster_k, %lld blocks to a sliced tile: %.1f us\n",
+        static_cast<long long>(schedule.units / larger(schedule.split_tiles, 1)), schedule.microseconds);
+    const PersistentCut cut = persistent_cut(problem, device);
+    add("persistent, %lld blocks for %lld tiles of %d x %d: %.1f us\n", static_cast<long long>(cut.blocks),
+        static_cast<long long>(cut.tiles), cut.side, cut.side, persistent_microseconds(problem, device));
   }
   const Problem skinny = skinny_problem_of(args);
   if (element == sizeof(float) && skinny.m <= kSkinnyRows)

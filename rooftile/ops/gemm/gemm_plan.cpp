@@ -106,6 +106,16 @@ SkinnyCut skinny_cut(const Problem& p, const DeviceProperties& device) {
   return cut;
 }
 
+PersistentCut persistent_cut(const Problem& problem, const DeviceProperties& device) {
+  PersistentCut cut{.side = problem.m <= 32 && problem.n <= 32 ? 32 : 64};
+  cut.tile_rows = ceil_div(problem.m, cut.side);
+  cut.tile_columns = ceil_div(problem.n, cut.side);
+  cut.tiles = problem.batches * cut.tile_rows * cut.tile_columns;
+  cut.blocks = clamped(cut.tiles, 1, std::int64_t{device.multiprocessors} * persistent_blocks(cut.side));
+  cut.steps = static_cast<int>(larger(1, ceil_div(problem.k, kPersistentDepth)));
+  return cut;
+}
+
 HostCut host_cut(const Problem& problem, const DeviceProperties& device) {
   const std::int64_t blocks =
       problem.batches * ceil_div(problem.m, HostBlock::kRows) * ceil_div(problem.n, HostBlock::kColumns);

@@ -71,7 +71,7 @@ struct TileShape {
   int slices = 1;
   int thread_columns = 8;
   int blocks = 1;            // on a multiprocessor
-  int stages = 4;            // steps in shared memory
+  int stages = 4;            // steps in shared memory; sliced, one more where elements come one by one
   bool looks_ahead = false;  // a thread has the next line in registers while it multiplies one
   [[nodiscard]] constexpr int rows() const { return 8 * kThreadRows * warp_rows; }
   [[nodiscard]] constexpr int columns() const { return 4 * thread_columns * warp_columns; }
@@ -115,16 +115,19 @@ struct Schedule {
 
   [[nodiscard]] std::int64_t blocks() const { return units + whole_tiles; }
 };
-// The number of the unit that computes step x of all split tiles, and the first step of a unit.
-ROOFTILE_HOST_DEVICE constexpr std::int64_t first_step(std::int64_t steps, std::int64_t units,
-                                                       std::int64_t unit) {
-  const std::int64_t rest = steps % units;
+// The number of the unit that computes step x of all split tiles, and the first step of a unit. Where steps are divided there are
+// at most kMostSteps: 32 bits do.
+inline constexpr std::int64_t kMostSteps = (std::int64_t{1} << 31) - 1;
+template <class Int>
+ROOFTILE_HOST_DEVICE constexpr Int first_step(Int steps, Int units, Int unit) {
+  const Int rest = steps % units;
   return steps / units * unit + (unit < rest ? unit : rest);
 }
-ROOFTILE_HOST_DEVICE constexpr std::int64_t unit_of(std::int64_t steps, std::int64_t units, std::int64_t x) {
-  const std::int64_t each = steps / units;
-  const std::int64_t rest = steps % units;
-  const std::int64_t longer = rest * (each + 1);
+template <class Int>
+ROOFTILE_HOST_DEVICE constexpr Int unit_of(Int steps, Int units, Int x) {
+  const Int each = steps / units;
+  const Int rest = steps % units;
+  const Int longer = rest * (each + 1);
   return x < longer ? x / (each + 1) : rest + (x - longer) / each;
 }
 
@@ -138,6 +141,19 @@ struct SkinnyCut {
   std::int64_t lines = 1;  // of a part
 };
 [[nodiscard]] SkinnyCut skinny_cut(const Problem& problem, const DeviceProperties& device);
+
+// How persistent parts a product: tiles of side x side, a block's one after the other.
+inline constexpr int kPersistentDepth = 16;                                // lines of a step
+constexpr int persistent_blocks(int side) { return side == 64 ? 4 : 14; }  // on a multiprocessor
+struct PersistentCut {
+  int side = 64;
+  std::int64_t tile_rows = 1;
+  std::int64_t tile_columns = 1;
+  std::int64_t tiles = 1;
+  std::int64_t blocks = 1;
+  int steps = 1;  // of a tile
+};
+[[nodiscard]] PersistentCut persistent_cut(const Problem& problem, const DeviceProperties& device);
 
 // The CPU's: a block of out, and what a thread has of a and b beside it, in elements. Rows are a multiple of every kernel's.
 struct HostBlock {

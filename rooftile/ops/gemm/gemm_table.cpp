@@ -1,5 +1,7 @@
 #include "rooftile/ops/gemm/gemm_table.h"
 
+#include <limits>
+
 #include "rooftile/core/integers.h"
 #include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
@@ -104,6 +106,22 @@ RungPlan plan_skinny(const GemmArgs& args, const DeviceProperties& device) {
   return {.workspace = {.bytes = static_cast<std::size_t>(sums) * sizeof(float)},
           .config = PlanConfig::of(cut)};
 }
+std::string_view supports_clusters(const GemmArgs& args, const DeviceProperties& device) {
+  if (args.a.dtype != DType::f32) return "serves f32: see stream_k";
+  if (gemm_plan::problem_of(args).k > gemm_plan::kMostSteps) return "serves k up to 2^31 - 1";
+  return supports_tiles(args, device);
+}
+RungPlan plan_clustered(const GemmArgs& args, const DeviceProperties& device) {
+  return {.config = PlanConfig::of(gemm_plan::clustered(gemm_plan::problem_of(args), device))};
+}
+std::string_view supports_persistent(const GemmArgs& args, const DeviceProperties&) {
+  if (args.a.dtype != DType::f32) return "serves f32: see stream_k";
+  if (gemm_plan::problem_of(args).k > gemm_plan::kMostSteps) return "serves k up to 2^31 - 1";
+  return "";
+}
+RungPlan plan_persistent(const GemmArgs& args, const DeviceProperties& device) {
+  return {.config = PlanConfig::of(gemm_plan::persistent_cut(gemm_plan::problem_of(args), device))};
+}
 RungPlan plan_fastest(const GemmArgs& args, const DeviceProperties& device) {
   return plan_schedule(args, gemm_plan::fastest(gemm_plan::problem_of(args), element_of(args), device));
 }
@@ -207,6 +225,14 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_tiles,
        .plan = plan_fastest,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::cluster_k,
+       .idea =
+           "A cluster has a tile together; its blocks part the steps and meet in distributed shared memory.",
+       .change = "no second kernel, and no part's way to memory and back",
+       .source = "PTX ISA, distributed shared memory",
+       .supports = supports_clusters,
+       .plan = plan_clustered,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::skinny,
        .idea =
            "Up to 16 rows or columns: what a thread reads of the long operand is multiplied with all of them.",
@@ -214,6 +240,14 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .source = "Ernst et al. 2021",
        .supports = supports_skinny,
        .plan = plan_skinny,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::persistent,
+       .idea = "Blocks stay, and the stages of shared memory run on from one small tile into the next.",
+       .change =
+           "batches of small products: the next one is on its way while this one is multiplied and given",
+       .source = "CUTLASS, persistent kernels",
+       .supports = supports_persistent,
+       .plan = plan_persistent,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
   };
 }
@@ -223,15 +257,25 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
   const auto serves = [&](std::string_view rung) {
     return unavailable_reason(*gemm_operator().find_rung(rung), device).empty();
   };
-  const bool has_tiles = serves("stream_k") && supports_tiles(args, device).empty();
-  if (serves("skinny") && supports_skinny(args, device).empty()) {
-    if (!has_tiles) return "skinny";
-    const double skinny = gemm_plan::skinny_microseconds(gemm_plan::skinny_problem_of(args), device);
-    const Schedule tiles = gemm_plan::fastest(gemm_plan::problem_of(args), element_of(args), device);
-    if (skinny < tiles.microseconds) return "skinny";
-  }
-  if (has_tiles) return "stream_k";
-  return "naive";
+  const Problem problem = gemm_plan::problem_of(args);
+  std::string_view best = "naive";
+  double microseconds = std::numeric_limits<double>::infinity();
+  const auto offer = [&](std::string_view rung, std::string_view reason, auto expected) {
+    if (!reason.empty() || !serves(rung)) return;
+    const double rungs = expected();
+    if (rungs >= microseconds) return;
+    microseconds = rungs;
+    best = rung;
+  };
+  offer("stream_k", supports_tiles(args, device),
+        [&] { return gemm_plan::fastest(problem, element_of(args), device).microseconds; });
+  offer("cluster_k", supports_clusters(args, device),
+        [&] { return gemm_plan::clustered(problem, device).microseconds; });
+  offer("skinny", supports_skinny(args, device),
+        [&] { return gemm_plan::skinny_microseconds(gemm_plan::skinny_problem_of(args), device); });
+  offer("persistent", supports_persistent(args, device),
+        [&] { return gemm_plan::persistent_microseconds(problem, device); });
+  return best;
 }
 
 }  // namespace rooftile

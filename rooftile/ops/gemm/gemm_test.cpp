@@ -245,14 +245,14 @@ INSTANTIATE_TEST_SUITE_P(Devices, GemmTest, ::testing::ValuesIn(usable_devices()
 
 // Every step of every tile once, and the parts of a tile side by side.
 TEST(GemmTestOfSchedules, UnitsCoverEveryStepOnce) {
-  for (const std::int64_t steps : {1, 7, 64, 1000}) {
-    for (const std::int64_t units : {1, 3, 64, 264}) {
+  for (const std::uint32_t steps : {1U, 7U, 64U, 1000U}) {
+    for (const std::uint32_t units : {1U, 3U, 64U, 264U}) {
       if (units > steps) continue;
-      EXPECT_EQ(gemm_plan::first_step(steps, units, 0), 0);
+      EXPECT_EQ(gemm_plan::first_step(steps, units, 0U), 0U);
       EXPECT_EQ(gemm_plan::first_step(steps, units, units), steps);
-      for (std::int64_t unit = 0; unit < units; ++unit) {
-        const std::int64_t first = gemm_plan::first_step(steps, units, unit);
-        const std::int64_t end = gemm_plan::first_step(steps, units, unit + 1);
+      for (std::uint32_t unit = 0; unit < units; ++unit) {
+        const std::uint32_t first = gemm_plan::first_step(steps, units, unit);
+        const std::uint32_t end = gemm_plan::first_step(steps, units, unit + 1);
         ASSERT_LT(first, end);
         EXPECT_EQ(gemm_plan::unit_of(steps, units, first), unit);
         EXPECT_EQ(gemm_plan::unit_of(steps, units, end - 1), unit);
@@ -275,6 +275,51 @@ TEST(GemmTestOfSchedules, TheModelSplitsWhatDoesNotFillTheDevice) {
   const gemm_plan::Schedule many = gemm_plan::fastest(problem, 4, device);
   EXPECT_EQ(many.units, 0);
   EXPECT_EQ(many.whole_tiles, 256);
+}
+
+// A cluster has a tile's steps to itself, none of its blocks without one, and the device holds all clusters at once.
+TEST(GemmTestOfSchedules, ClustersFitTilesAndDevice) {
+  DeviceProperties device;
+  device.multiprocessors = 132;
+  for (const std::int64_t extent : {1, 33, 64, 256, 512, 1000, 4096}) {
+    for (const std::int64_t k : {0, 1, 33, 512, 65536}) {
+      gemm_plan::Problem problem;
+      problem.m = problem.n = extent;
+      problem.k = k;
+      const gemm_plan::Schedule schedule = gemm_plan::clustered(problem, device);
+      const std::int64_t parts = schedule.units / schedule.split_tiles;
+      EXPECT_EQ(schedule.split_tiles, schedule.tile_rows * schedule.tile_columns);
+      EXPECT_EQ(schedule.units, parts * schedule.split_tiles);
+      EXPECT_EQ(schedule.whole_tiles, 0);
+      EXPECT_LE(parts, 16);
+      EXPECT_LE(parts, schedule.steps);
+      EXPECT_TRUE(parts <= 2 || schedule.units <= 132) << schedule.units;
+    }
+  }
+}
+
+// What choose() names by what the model expects of each: on `sim`, whose rungs every build has, with an H200's multiprocessors.
+TEST(GemmTestOfSchedules, ChoosesByTheModel) {
+  DeviceProperties gpu = *device_properties(kSim).value();
+  gpu.multiprocessors = 132;
+  const auto chosen = [&](std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k) {
+    auto* memory = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
+    const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
+      return batches == 0 ? contiguous_view<void>(memory, DType::f32, gpu.device, {rows, columns})
+                          : contiguous_view<void>(memory, DType::f32, gpu.device, {batches, rows, columns});
+    };
+    const GemmArgs args{.a = matrix(m, k), .b = matrix(k, n), .out = matrix(m, n)};
+    return std::string(gemm_operator().choose(ArgsRef::of(args), gpu));
+  };
+  EXPECT_EQ(chosen(0, 4096, 4096, 4096), "stream_k");
+  EXPECT_EQ(chosen(0, 1000, 1000, 1000), "stream_k");
+  EXPECT_EQ(chosen(0, 128, 128, 65536), "stream_k");
+  EXPECT_EQ(chosen(0, 512, 512, 512), "cluster_k");
+  EXPECT_EQ(chosen(0, 256, 256, 256), "cluster_k");
+  EXPECT_EQ(chosen(4096, 64, 64, 64), "persistent");
+  EXPECT_EQ(chosen(4096, 32, 32, 32), "persistent");
+  EXPECT_EQ(chosen(512, 128, 128, 128), "stream_k");
+  EXPECT_EQ(chosen(0, 16, 4096, 4096), "skinny");
 }
 
 // The reasons end with what is launched; a CPU, and a product without elements, have none.

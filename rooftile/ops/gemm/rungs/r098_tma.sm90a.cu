@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(TmaTile::kThreads, TmaTile::kShape.blocks)
     fence_mbarrier_init();
   }
   __syncthreads();  // the barriers are initialised
-  const TilePlace<TmaTile> place(schedule, blockIdx.x);
+  const PlaceOf<TmaTile> place(schedule.tile_rows, schedule.tile_columns, blockIdx.x);
   const TileSteps<TmaTile::kDepth> steps(problem.k, 0, schedule.steps);
   Sums<TmaTile, float> sums;
   sums.clear();

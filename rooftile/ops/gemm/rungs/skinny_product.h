@@ -33,16 +33,19 @@ struct SkinnyPlace {
 // What a block knows of a: all rows of the next lines, zeros where there is none. kByLines: [line][row], else [row][line].
 template <int kRows, bool kByLines>
 struct SkinnyRows {
-  static constexpr int kPitch = kByLines ? kRows : kSkinnyDepth;
+  static constexpr int kPitch =
+      kByLines ? kRows + 4 : kSkinnyDepth;  // lines of vectors, in banks of their own
   __align__(16) float at[kByLines ? kSkinnyDepth : kRows][kPitch];
 
+  // Neighbours stand along what lies side by side.
   __device__ __forceinline__ void load(const Problem& p, std::int64_t batch, std::int64_t line,
                                        std::int64_t end_line) {
     const float* g_a = static_cast<const float*>(p.a_data) + batch * p.a.batch;
+    const bool along_k = !kByLines || p.a.column == 1;
 #pragma unroll 4
     for (int i = static_cast<int>(threadIdx.x); i < kRows * kSkinnyDepth; i += kSkinnyThreads) {
-      const int row = kByLines ? i % kRows : i / kSkinnyDepth;
-      const int d = kByLines ? i / kRows : i % kSkinnyDepth;
+      const int row = along_k ? i / kSkinnyDepth : i % kRows;
+      const int d = along_k ? i % kSkinnyDepth : i / kRows;
       const bool is_there = row < p.m && line + d < end_line;
       const float x = is_there ? g_a[row * p.a.row + (line + d) * p.a.column] : 0.0f;
       at[kByLines ? d : row][kByLines ? row : d] = x;

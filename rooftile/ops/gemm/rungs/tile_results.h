@@ -21,21 +21,23 @@ OutputWay output_way(const Problem& p) {
 }
 
 // Which matrix of the batch a tile is of, and where it begins.
-template <class Tile>
+template <int kRows, int kColumns>
 struct TilePlace {
   std::int64_t batch;
   std::int64_t row;
   std::int64_t column;
-  __device__ __forceinline__ TilePlace(const gemm_plan::Schedule& schedule, std::int64_t tile) {
+  __device__ __forceinline__ TilePlace(std::int64_t tile_rows, std::int64_t tile_columns, std::int64_t tile) {
     // There are fewer than 2^31, and 64-bit divisions would take as long as a step.
-    const auto rows = static_cast<unsigned>(schedule.tile_rows);
-    const unsigned tiles = rows * static_cast<unsigned>(schedule.tile_columns);
+    const auto rows = static_cast<unsigned>(tile_rows);
+    const unsigned tiles = rows * static_cast<unsigned>(tile_columns);
     const unsigned of_matrix = static_cast<unsigned>(tile) % tiles;
     batch = static_cast<unsigned>(tile) / tiles;
-    row = std::int64_t{of_matrix % rows} * Tile::kRows;
-    column = std::int64_t{of_matrix / rows} * Tile::kColumns;
+    row = std::int64_t{of_matrix % rows} * kRows;
+    column = std::int64_t{of_matrix / rows} * kColumns;
   }
 };
+template <class Tile>
+using PlaceOf = TilePlace<Tile::kRows, Tile::kColumns>;
 
 // By all threads of a block; shared memory is free.
 template <class Tile, class T>
@@ -50,7 +52,7 @@ class TileResults {
   __device__ __forceinline__ TileResults(Sums<Tile, T>& sums, T* s_memory) : sums_(sums), s_(s_memory) {}
 
   // g_part: where the sums of a part go, row by row; null: the tile is whole. goes_on: shared memory is to be free again behind it.
-  __device__ __forceinline__ void give(const Problem& p, const TilePlace<Tile>& place, const OutputWay& way,
+  __device__ __forceinline__ void give(const Problem& p, const PlaceOf<Tile>& place, const OutputWay& way,
                                        T* g_part, bool goes_on) const {
     const bool is_part = g_part != nullptr;
     // Large tiles that end outside of out take the long way: a check for each vector would cost the loop that made the sums registers.
@@ -91,7 +93,6 @@ class TileResults {
     if (goes_on) __syncthreads();  // the sums have been read
   }
 
- private:
   // By way of shared memory, where the sums of warps that share elements are added up in the order of their slices, and from where
   // neighbours give vectors side by side: what becomes of a sum is written down once, not 128 times.
   __device__ __forceinline__ void gather() const {
@@ -105,22 +106,28 @@ class TileResults {
             sums_.vector(i, v));
     __syncthreads();  // the sums are there
   }
+  // Of what was gathered: vector `v` of the tile, row by row, is at place_of(v) of each slice; sum_of(v) has all slices.
+  [[nodiscard]] __device__ __forceinline__ T* place_of(int v) const { return s_ + at(v / kLine, v % kLine); }
+  [[nodiscard]] __device__ __forceinline__ Vector sum_of(int v) const {
+    const T* s_first = place_of(v);
+    Vector vec = load_vec(s_first);
+#pragma unroll
+    for (int slice = 1; slice < Tile::kSlices; ++slice) {
+      const Vector other = load_vec(s_first + slice * (kVectors * Tile::kVector));
+#pragma unroll
+      for (int e = 0; e < Tile::kVector; ++e) vec[e] += other[e];
+    }
+    return vec;
+  }
+
+ private:
   // give(sums, row, column), a vector at a time.
   template <int kUnroll, class Give>
   __device__ __forceinline__ void give_gathered(Give give) const {
 #pragma unroll kUnroll
     for (int i = 0; i < kVectors / Tile::kThreads; ++i) {
       const int vector = i * Tile::kThreads + static_cast<int>(threadIdx.x);
-      const int row = vector / kLine;
-      const T* s_first = s_ + at(row, vector % kLine);
-      Vector vec = load_vec(s_first);
-#pragma unroll
-      for (int slice = 1; slice < Tile::kSlices; ++slice) {
-        const Vector other = load_vec(s_first + slice * (kVectors * Tile::kVector));
-#pragma unroll
-        for (int e = 0; e < Tile::kVector; ++e) vec[e] += other[e];
-      }
-      give(vec, row, vector % kLine * Tile::kVector);
+      give(sum_of(vector), vector / kLine, vector % kLine * Tile::kVector);
     }
   }
   // Lanes that store at once have a vector each of 8 rows, kVector rows apart: in banks of their own.

@@ -11,33 +11,35 @@ namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 using gemm_plan::Schedule;
 
 // The parts of a split tile, each a unit's.
+template <class Int>
 class TileParts {
  public:
-  __device__ __forceinline__ TileParts(const Schedule& schedule, std::int64_t tile)
-      : steps_(schedule.steps * schedule.split_tiles),
-        units_(schedule.units),
-        tile_first_(tile * schedule.steps),
+  __device__ __forceinline__ TileParts(const Schedule& schedule, Int tile)
+      : steps_(static_cast<Int>(schedule.steps * schedule.split_tiles)),
+        units_(static_cast<Int>(schedule.units)),
+        tile_first_(tile * static_cast<Int>(schedule.steps)),
         first_unit_(gemm_plan::unit_of(steps_, units_, tile_first_)),
-        last_unit_(gemm_plan::unit_of(steps_, units_, tile_first_ + schedule.steps - 1)) {}
-  [[nodiscard]] __device__ __forceinline__ std::int64_t first_unit() const { return first_unit_; }
-  [[nodiscard]] __device__ __forceinline__ std::int64_t last_unit() const { return last_unit_; }
-  [[nodiscard]] __device__ __forceinline__ std::int64_t count() const { return last_unit_ - first_unit_ + 1; }
+        last_unit_(gemm_plan::unit_of(steps_, units_, static_cast<Int>(tile_first_ + schedule.steps - 1))) {}
+  [[nodiscard]] __device__ __forceinline__ Int first_unit() const { return first_unit_; }
+  [[nodiscard]] __device__ __forceinline__ Int last_unit() const { return last_unit_; }
+  [[nodiscard]] __device__ __forceinline__ Int count() const { return last_unit_ - first_unit_ + 1; }
   // Where a unit's sums of this tile are: the tile in which it begins is its first.
-  [[nodiscard]] __device__ __forceinline__ std::int64_t slot(std::int64_t unit) const {
+  [[nodiscard]] __device__ __forceinline__ std::int64_t slot(Int unit) const {
     const bool begins_here = gemm_plan::first_step(steps_, units_, unit) >= tile_first_;
-    return 2 * unit + (begins_here ? 0 : 1);
+    return 2 * std::int64_t{unit} + (begins_here ? 0 : 1);
   }
 
  private:
-  std::int64_t steps_;
-  std::int64_t units_;
-  std::int64_t tile_first_;
-  std::int64_t first_unit_;
-  std::int64_t last_unit_;
+  Int steps_;
+  Int units_;
+  Int tile_first_;
+  Int first_unit_;
+  Int last_unit_;
 };
 
 // The first `units` blocks have a range of steps of the split tiles each, the others a whole tile. Sums of a part of a tile go to
-// g_sums, which has room for two tiles of each unit: that in which it begins, and that in which it ends.
+// g_sums, which has room for two tiles of each unit: that in which it begins, and that in which it ends. Where it is is computed in 64
+// bits: in 32 the compiler finds other registers for the loop, which meet in banks (README).
 template <class Tile, class T, CopyWay kWayA, CopyWay kWayB>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
     tiles_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
@@ -60,7 +62,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
 #pragma unroll 1
   while (true) {
     const std::int64_t last = smaller(schedule.steps, first + left);
-    const TilePlace<Tile> place(schedule, tile);
+    const PlaceOf<Tile> place(schedule.tile_rows, schedule.tile_columns, tile);
     const TileSteps<Tile::kDepth> steps(problem.k, first, last);
     Sums<Tile, T> sums;
     sums.clear();
@@ -70,7 +72,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kShape.blocks)
         .add(sums);
     T* g_part = nullptr;
     if (last - first < schedule.steps)
-      g_part = g_sums + TileParts(schedule, tile).slot(block) * (Tile::kRows * Tile::kColumns);
+      g_part = g_sums + TileParts<std::int64_t>(schedule, tile).slot(block) * (Tile::kRows * Tile::kColumns);
     left -= last - first;
     TileResults<Tile, T>(sums, s_memory).give(problem, place, way, g_part, left > 0);
     if (left == 0) return;
@@ -91,15 +93,15 @@ __global__ void __launch_bounds__(kCombineThreads)
   constexpr int kBlocks = Tile::kRows * Tile::kColumns / Tile::kVector / kVectors;  // to a tile
   constexpr int kAtOnce = 8;
   __shared__ __align__(16) Vector s_sums[kGroups][kVectors];
-  const std::int64_t tile = blockIdx.x / kBlocks;
+  const std::uint32_t tile = blockIdx.x / kBlocks;
   const int lane = static_cast<int>(threadIdx.x) % kVectors;
   const int group = static_cast<int>(threadIdx.x) / kVectors;
   const int vector = static_cast<int>(blockIdx.x % kBlocks) * kVectors + lane;
-  const TileParts parts(schedule, tile);
+  const TileParts<std::uint32_t> parts(schedule, tile);
   if (parts.count() == 1) return;  // of all threads: the tile is there
-  const std::int64_t each = ceil_div(parts.count(), kGroups);
+  const std::int64_t each = ceil_div(std::int64_t{parts.count()}, kGroups);
   const std::int64_t first = parts.first_unit() + group * each;
-  const std::int64_t end = smaller(first + each, parts.last_unit() + 1);
+  const std::int64_t end = smaller(first + each, std::int64_t{parts.last_unit()} + 1);
   Vector sum{};
 #pragma unroll 1
   for (std::int64_t unit = first; unit < end; unit += kAtOnce) {
@@ -107,7 +109,7 @@ __global__ void __launch_bounds__(kCombineThreads)
 #pragma unroll
     for (int p = 0; p < kAtOnce; ++p) {
       if (unit + p < end) {
-        const std::int64_t slot = parts.slot(unit + p);
+        const std::int64_t slot = parts.slot(static_cast<std::uint32_t>(unit + p));
         vecs[p] = load_vec(g_sums + slot * (Tile::kRows * Tile::kColumns) + vector * Tile::kVector);
       }
     }
@@ -125,7 +127,7 @@ __global__ void __launch_bounds__(kCombineThreads)
 #pragma unroll
       for (int e = 0; e < Tile::kVector; ++e) sum[e] += s_sums[g][lane][e];
   }
-  const TilePlace<Tile> place(schedule, tile);
+  const PlaceOf<Tile> place(schedule.tile_rows, schedule.tile_columns, tile);
   constexpr int kLine = Tile::kColumns / Tile::kVector;
   Output<T>(problem, place.batch)
       .give(sum, place.row + vector / kLine, place.column + vector % kLine * Tile::kVector, way.vectors);
