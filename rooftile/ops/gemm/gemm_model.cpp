@@ -49,11 +49,12 @@ Rates rates_for(const Problem& problem, std::size_t element, TileSize size) {
   return rates;
 }
 
-// A second kernel, and the parts' way to L2 and back.
+// A second kernel, whose code comes from memory where the caches are cold, and the parts' way to L2 and back.
 double combine_cycles(const TileShape& tile, std::size_t element, std::int64_t parts) {
   constexpr double kPartBytesPerCycle = 1200;
+  constexpr double kCode = 2500;
   const double bytes = static_cast<double>(tile.rows()) * tile.columns() * static_cast<double>(element);
-  return kLaunch + 2 * bytes * static_cast<double>(parts) / kPartBytesPerCycle;
+  return kLaunch + kCode + 2 * bytes * static_cast<double>(parts) / kPartBytesPerCycle;
 }
 
 // Of `blocks` equal blocks of so many steps: a multiprocessor has as many of them at once as it holds.

@@ -195,11 +195,13 @@ class TileProduct {
   static_assert(kLastPart <= kStoreAt, "copies are asked for before their addresses go on");
   static constexpr bool kHasGroups = CopyA::kHasGroups || CopyB::kHasGroups;
 
-  // The first kStages - 1 steps on their way, and the first one there.
+  // The first kStages - 1 steps on their way, and the first one there. Code that runs once comes from memory: a loop, where no step is
+  // in registers and copies are many.
+  static constexpr int kStartsAtOnce = CopyA::kParts > 1 && CopyB::kParts > 1 ? 1 : kStages - 1;
   __device__ __forceinline__ void start() {
     typename CopyA::Staged staged_a[kStages - 1];
     typename CopyB::Staged staged_b[kStages - 1];
-#pragma unroll
+#pragma unroll kStartsAtOnce
     for (int s = 0; s < kStages - 1; ++s) {
       const int lines = s >= steps_.count ? 0 : s == 0 ? steps_.first_lines : Tile::kDepth;
       T* s_stage = s_memory_ + s * kStageElements;
