@@ -214,13 +214,11 @@ void add_run(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("run", "one operator on your own data (NumPy .npy files)");
   auto call = std::make_shared<RunCommand>();
   command->add_option("OP", call->op, "an operator of `rooftile list`")->required();
-  command->add_option("--in", call->in, "input files, in the operator's order; repeat the option")
+  command->add_option("--in", call->in, "input files, in the operator's order; the option may be repeated")
       ->required()
-      ->allow_extra_args(false)
       ->type_name("X.npy");
-  command->add_option("--out", call->out, "output files, in the operator's order; repeat the option")
+  command->add_option("--out", call->out, "output files, in the operator's order; the option may be repeated")
       ->required()
-      ->allow_extra_args(false)
       ->type_name("Y.npy");
   command->add_option("--rung", call->rung, "default: the one that the library chooses")->type_name("RUNG");
   command->add_option("--arg", call->args, "a parameter of the operator; may be repeated")
@@ -232,6 +230,7 @@ void add_run(CLI::App& app, Session& session) {
   command->footer(
       "Examples:\n"
       "  rooftile run reduce --in x.npy --out sum.npy\n"
+      "  rooftile run gemm --in a.npy b.npy --out c.npy\n"
       "  rooftile run reduce --arg op=max --rung single_pass --device sim --in x.npy --out max.npy");
   command->callback([&session, call] { session.exit_code = run(session, *call); });
 }

@@ -343,6 +343,7 @@ TEST_F(Cli, RunRejectsBadFiles) {
   expect_error(2, "--in is required", {"run", "reduce", "--out", out});
   expect_error(2, "No such file", {"run", "reduce", "--in", path("none.npy"), "--out", out});
   expect_error(2, "1 --in file", {"run", "reduce", "--in", good, "--in", good, "--out", out});
+  expect_error(2, "1 --in file", {"run", "reduce", "--in", good, good, "--out", out});
   expect_error(2, "in has no axis 3", {"run", "reduce", "--arg", "axes=3", "--in", good, "--out", out});
   expect_error(
       2, "at least one element",
