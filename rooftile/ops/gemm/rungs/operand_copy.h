@@ -67,7 +67,8 @@ class CopyPlaces {
   __device__ __forceinline__ void wait(bool) const {}  // beside that for the groups of cp.async
 
  protected:
-  // The i-th copy of a thread. along: a warp goes along a line. turned: by 4 outer indices and 8 vectors along k, or 16 and 2. single: by 8 lines and 4 outer indices, or by 2 and 16 where those lie side by side.
+  // The i-th copy of a thread. along: a warp goes along a line. turned: by 4 outer indices and 8 vectors along k, or by 16 and 2. single:
+  // by 8 lines and 4 outer indices, or by 2 and 16 where those lie side by side.
   static constexpr int kLanes = kWay == CopyWay::along    ? kExtent / kWidth
                                 : kWay == CopyWay::turned ? kTurnedLanes
                                                           : 8;
