@@ -45,9 +45,11 @@ __global__ void __launch_bounds__(ClusterTile::kThreads, ClusterTile::kShape.blo
     store_vec(results.place_of(v), results.sum_of(v));
   cluster_sync();  // every block's sums are there
   const Output<float> output(problem, place.batch, 1.0f);
+  const int step = static_cast<int>(parts) * ClusterTile::kThreads;
+  int v = static_cast<int>(part) * ClusterTile::kThreads + own;
+  if (v >= Results::kVectors) cluster_arrive();
 #pragma unroll 1
-  for (int v = static_cast<int>(part) * ClusterTile::kThreads + own; v < Results::kVectors;
-       v += static_cast<int>(parts) * ClusterTile::kThreads) {
+  for (; v < Results::kVectors; v += step) {
     typename Results::Vector vec{};
 #pragma unroll 4
     for (unsigned p = 0; p < parts; ++p) {
@@ -55,10 +57,12 @@ __global__ void __launch_bounds__(ClusterTile::kThreads, ClusterTile::kShape.blo
 #pragma unroll
       for (int e = 0; e < ClusterTile::kVector; ++e) vec[e] += other[e];
     }
-    output.give(vec, place.row + v / Results::kLine, place.column + v % Results::kLine * ClusterTile::kVector,
-                way.vectors);
+    // All that this thread reads of other blocks has been read: what it writes need not be waited for.
+    if (v + step >= Results::kVectors) cluster_arrive();
+    output.give(vec, place.row + v / Results::kLine,
+                place.column + v % Results::kLine * ClusterTile::kVector, way.vectors);
   }
-  cluster_sync();  // nobody reads another block's shared memory any more
+  cluster_wait();  // nobody reads another block's shared memory any more
 }
 
 template <CopyWay kWayA, CopyWay kWayB>
