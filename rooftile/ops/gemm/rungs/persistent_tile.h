@@ -57,8 +57,7 @@ struct StepCopies {
   // Lanes stand along k, kLanes of them, or across: along what lies side by side.
   __device__ __forceinline__ StepCopies(bool along_k, std::int64_t line_stride, std::int64_t outer_stride,
                                         int s_line, int s_outer) {
-    constexpr int kLinesAtOnce =
-        kWidth == 1 ? gemm_plan::kPersistentDepth : gemm_plan::kPersistentDepth / kWidth;
+    constexpr int kLinesAtOnce = gemm_plan::kPersistentDepth / kWidth;
     const auto thread = static_cast<int>(threadIdx.x);
     if (along_k) {  // a vector is kWidth lines of one row
       line = thread % kLinesAtOnce * kWidth;
@@ -120,7 +119,7 @@ class StepFeeder {
 
  private:
   __device__ __forceinline__ void place() {
-    const TilePlace<Tile::kThreads, Tile::kThreads> place(cut_.tile_rows, cut_.tile_columns, tile_);
+    const TilePlace<kSide, kSide> place(cut_.tile_rows, cut_.tile_columns, tile_);
     g_a_ = static_cast<const float*>(p_.a_data) + place.batch * p_.a.batch + place.row * p_.a.row;
     g_b_ = static_cast<const float*>(p_.b_data) + place.batch * p_.b.batch + place.column * p_.b.column;
     rows_ = static_cast<int>(smaller(p_.m - place.row, kSide));
@@ -244,8 +243,7 @@ __global__ void __launch_bounds__(PersistentTile<kSide>::kThreads, PersistentTil
       write = read;
       read = read == kRing - Tile::kStageElements ? 0 : read + Tile::kStageElements;
     }
-    sums.give(p, TilePlace<Tile::kThreads, Tile::kThreads>(cut.tile_rows, cut.tile_columns, tile), way,
-              s_own);
+    sums.give(p, TilePlace<kSide, kSide>(cut.tile_rows, cut.tile_columns, tile), way, s_own);
   }
 }
 

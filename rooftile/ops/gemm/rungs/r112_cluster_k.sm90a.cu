@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(ClusterTile::kThreads, ClusterTile::kShape.blo
     }
     // All that this thread reads of other blocks has been read: what it writes need not be waited for.
     if (v + step >= Results::kVectors) cluster_arrive();
-    output.give(vec, place.row + v / Results::kLine,
-                place.column + v % Results::kLine * ClusterTile::kVector, way.vectors);
+    output.give(vec, place.row + v / Results::kLine, place.column + v % Results::kLine * ClusterTile::kVector,
+                way.vectors);
   }
   cluster_wait();  // nobody reads another block's shared memory any more
 }
