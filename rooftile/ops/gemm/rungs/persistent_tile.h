@@ -30,8 +30,8 @@ struct PersistentTile {
   static constexpr int kElementsOfA = kSide * kPitch;
   static constexpr int kStageElements = kElementsOfA + kDepth * kSide;
   static constexpr int kStages = kSide == 64 ? 5 : 3;
-  static constexpr int kOwnResults = kThreadRows * kThreads * kVector;  // of half a tile
-  static constexpr std::size_t kSharedBytes = sizeof(float) * (kStages * kStageElements + kOwnResults);
+  static constexpr int kHalf = kSide / kRowVectors;  // columns of which every thread has a vector
+  static constexpr std::size_t kSharedBytes = sizeof(float) * (kStages * kStageElements + kSide * kHalf);
 
   __device__ __forceinline__ static int row(int i) { return static_cast<int>(threadIdx.x) % 8 + 8 * i; }
   __device__ __forceinline__ static int column(int v) {
@@ -182,13 +182,13 @@ struct PersistentSums {
     for (int e = 0; e < Tile::kVector; ++e) vec[e] = at[i][v * Tile::kVector + e];
     return vec;
   }
-  // s_own: room for half of the thread's results, kThreads vectors apart: what becomes of a sum is written down once.
+  // s_half: room for half of the tile.
   template <class Place>
   __device__ __forceinline__ void give(const Problem& p, const Place& place, const OutputWay& way,
-                                       float* s_own) const {
+                                       float* s_half) const {
+    float* g_tile =
+        static_cast<float*>(p.out_data) + place.batch * p.out.batch + place.row * p.out.row + place.column;
     if (way.plain) {
-      float* g_tile =
-          static_cast<float*>(p.out_data) + place.batch * p.out.batch + place.row * p.out.row + place.column;
       const auto alpha = static_cast<float>(p.alpha);
 #pragma unroll
       for (int i = 0; i < Tile::kThreadRows; ++i)
@@ -205,13 +205,46 @@ struct PersistentSums {
     const Output<float> output(p, place.batch);
 #pragma unroll
     for (int v = 0; v < Tile::kRowVectors; ++v) {
+      if (v > 0) __syncthreads();  // the half before has been read
 #pragma unroll
       for (int i = 0; i < Tile::kThreadRows; ++i)
-        store_vec(s_own + i * (Tile::kThreads * Tile::kVector), vector(i, v));
+        store_vec(s_half + of_half(Tile::row(i), Tile::column(0)), vector(i, v));
+      __syncthreads();  // the half is there
+      const std::int64_t first = place.column + v * Tile::kHalf;
+      if (way.scaled) {
+        const auto alpha = static_cast<float>(p.alpha);
+        const auto rows = static_cast<int>(smaller(p.m - place.row, kSide));
+        give_half<8>(s_half, [&](float sum, int row, int column) {
+          if (row < rows && first + column < p.n)
+            g_tile[row * p.out.row + v * Tile::kHalf + column] = alpha * sum;
+        });
+      } else {
+        give_half<1>(s_half, [&](float sum, int row, int column) {
+          output.give(sum, place.row + row, first + column);
+        });
+      }
+    }
+  }
+
+ private:
+  // Where an element of half a tile is: what 8 lanes store at once, vectors of as many rows, is in banks of its own.
+  __device__ __forceinline__ static int of_half(int row, int column) {
+    constexpr int kLine = Tile::kHalf / Tile::kVector;
+    return (row * kLine + (column / Tile::kVector ^ (row * kLine / 8 % kLine))) * Tile::kVector +
+           column % Tile::kVector;
+  }
+  // give(sum, row, column) of single elements: a warp's side by side, a thread's below each other, some read at once.
+  template <int kAtOnce, class Give>
+  __device__ __forceinline__ static void give_half(const float* s_half, Give give) {
+    constexpr int kStep = Tile::kThreads / Tile::kHalf;
+    const int column = static_cast<int>(threadIdx.x) % Tile::kHalf;
 #pragma unroll 1
-      for (int i = 0; i < Tile::kThreadRows; ++i)
-        output.give(load_vec(s_own + i * (Tile::kThreads * Tile::kVector)), place.row + Tile::row(i),
-                    place.column + Tile::column(v), way.vectors);
+    for (int first = static_cast<int>(threadIdx.x) / Tile::kHalf; first < kSide; first += kAtOnce * kStep) {
+      float sums[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) sums[i] = s_half[of_half(first + i * kStep, column)];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) give(sums[i], first + i * kStep, column);
     }
   }
 };
@@ -224,7 +257,6 @@ __global__ void __launch_bounds__(PersistentTile<kSide>::kThreads, PersistentTil
   constexpr int kRing = Tile::kStages * Tile::kStageElements;
   ROOFTILE_DYN_SHARED(uint4, s_bytes);
   auto* s_stages = reinterpret_cast<float*>(s_bytes);
-  float* s_own = s_stages + kRing + threadIdx.x * Tile::kVector;
   StepFeeder<kSide, kVectors> feeder(p, cut);
 #pragma unroll 1
   for (int s = 0; s < Tile::kStages - 1; ++s) feeder.feed(s_stages + s * Tile::kStageElements);
@@ -243,7 +275,7 @@ __global__ void __launch_bounds__(PersistentTile<kSide>::kThreads, PersistentTil
       write = read;
       read = read == kRing - Tile::kStageElements ? 0 : read + Tile::kStageElements;
     }
-    sums.give(p, TilePlace<kSide, kSide>(cut.tile_rows, cut.tile_columns, tile), way, s_own);
+    sums.give(p, TilePlace<kSide, kSide>(cut.tile_rows, cut.tile_columns, tile), way, s_stages + kRing);
   }
 }
 

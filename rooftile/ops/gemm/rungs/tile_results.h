@@ -10,14 +10,15 @@ namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 // How results leave a kernel: known on the host, the same for all of a launch.
 struct OutputWay {
   bool vectors = false;  // 16 bytes of a row of out may be written at once
-  bool plain = false;    // so, no row ends within 16 bytes, and results are the sums times alpha
+  bool scaled = false;   // results are the sums times alpha, and a row's lie side by side
+  bool plain = false;    // both, and no row ends within 16 bytes
 };
 template <class T>
 OutputWay output_way(const Problem& p) {
   const bool vectors = has_vectors_of_out<T>(p);
-  return {.vectors = vectors,
-          .plain = vectors && p.n % kVecElements<T> == 0 && p.c_data == nullptr && p.bias_data == nullptr &&
-                   p.activation == GemmActivation::none};
+  const bool scaled = p.out.column == 1 && p.c_data == nullptr && p.bias_data == nullptr &&
+                      p.activation == GemmActivation::none;
+  return {.vectors = vectors, .scaled = scaled, .plain = vectors && scaled && p.n % kVecElements<T> == 0};
 }
 
 // Which matrix of the batch a tile is of, and where it begins.
@@ -47,7 +48,7 @@ class TileResults {
   static constexpr int kLine = Tile::kColumns / Tile::kVector;  // vectors of a row
   static constexpr int kVectors = Tile::kRows * kLine;
   static constexpr std::size_t kSharedBytes = sizeof(Vector) * kVectors * Tile::kSlices;
-  static_assert(kVectors % Tile::kThreads == 0 && kLine >= 8);
+  static_assert(kVectors % Tile::kThreads == 0);
 
   __device__ __forceinline__ TileResults(Sums<Tile, T>& sums, T* s_memory) : sums_(sums), s_(s_memory) {}
 
@@ -81,14 +82,19 @@ class TileResults {
     }
     gather();
     if (is_direct) {
-      give_gathered<kVectors / Tile::kThreads>([&](const Vector& vec, int row, int column) {
+      give_vectors([&](const Vector& vec, int row, int column) {
         if (is_inside(row, column)) store_vec<StorePolicy::no_allocate>(g_tile + row * pitch + column, vec);
+      });
+    } else if (way.scaled) {
+      // Times a stride that is 1, or the loop of large tiles gets registers that meet in banks (README).
+      const auto rows = static_cast<int>(smaller(p.m - place.row, Tile::kRows));
+      give_elements<8>([&](T sum, int row, int column) {
+        if (row < rows && place.column + column < p.n) g_tile[row * p.out.row + column * p.out.column] = sum;
       });
     } else {
       const Output<T> output(p, place.batch, T{1});
-      give_gathered<1>([&](const Vector& vec, int row, int column) {
-        output.give(vec, place.row + row, place.column + column, way.vectors);
-      });
+      give_elements<1>(
+          [&](T sum, int row, int column) { output.give(sum, place.row + row, place.column + column); });
     }
     if (goes_on) __syncthreads();  // the sums have been read
   }
@@ -122,17 +128,40 @@ class TileResults {
 
  private:
   // give(sums, row, column), a vector at a time.
-  template <int kUnroll, class Give>
-  __device__ __forceinline__ void give_gathered(Give give) const {
-#pragma unroll kUnroll
+  template <class Give>
+  __device__ __forceinline__ void give_vectors(Give give) const {
+#pragma unroll
     for (int i = 0; i < kVectors / Tile::kThreads; ++i) {
       const int vector = i * Tile::kThreads + static_cast<int>(threadIdx.x);
       give(sum_of(vector), vector / kLine, vector % kLine * Tile::kVector);
     }
   }
-  // Lanes that store at once have a vector each of 8 rows, kVector rows apart: in banks of their own.
+  // give(sum, row, column) of single elements: a warp's side by side, a thread's below each other.
+  template <int kAtOnce, class Give>
+  __device__ __forceinline__ void give_elements(Give give) const {
+    constexpr int kStep = Tile::kThreads / Tile::kColumns;
+    static_assert(kStep * Tile::kColumns == Tile::kThreads);
+    const int column = static_cast<int>(threadIdx.x) % Tile::kColumns;
+#pragma unroll 1
+    for (int first = static_cast<int>(threadIdx.x) / Tile::kColumns; first < Tile::kRows;
+         first += kAtOnce * kStep) {
+      T sums[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const T* s_first = s_ + at(first + i * kStep, column / Tile::kVector) + column % Tile::kVector;
+        sums[i] = s_first[0];
+#pragma unroll
+        for (int slice = 1; slice < Tile::kSlices; ++slice)
+          sums[i] += s_first[slice * (kVectors * Tile::kVector)];
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) give(sums[i], first + i * kStep, column);
+    }
+  }
+
+  // Lanes that store at once have a vector each of 8 rows, kVector rows apart: in banks of their own, where a row has so many vectors.
   __device__ __forceinline__ static int at(int row, int vector) {
-    return (row * kLine + (vector ^ (row / Tile::kVector % 8))) * Tile::kVector;
+    return (row * kLine + (vector ^ (row / Tile::kVector % (kLine < 8 ? kLine : 8)))) * Tile::kVector;
   }
 
   Sums<Tile, T>& sums_;
