@@ -30,12 +30,15 @@ std::string_view supports_vectors(const GemmArgs& args, const DeviceProperties& 
   return supports_register_tile(args, device);
 }
 
+std::size_t element_of(const GemmArgs& args) { return size_of(args.a.dtype); }
+
 // Copies count in 32 bits within a tile.
 std::string_view supports_tiles(const GemmArgs& args, const DeviceProperties&) {
   const Problem p = gemm_plan::problem_of(args);
-  constexpr std::int64_t kMostStride = std::int64_t{1} << 21;  // of 128 lines of 8 bytes within 2^31
+  const std::int64_t most =
+      (std::int64_t{1} << 23) / static_cast<std::int64_t>(element_of(args));  // 263 of them within 2^32
   for (const std::int64_t stride : {p.a.row, p.a.column, p.b.row, p.b.column})
-    if (stride < 0 || stride > kMostStride) return "serves strides of 0 to 2^21 elements: see naive";
+    if (stride < 0 || stride > most) return "serves strides of 0 to 2^23 bytes: see naive";
   return "";
 }
 std::string_view supports_tile_lesson(const GemmArgs& args, const DeviceProperties& device) {
@@ -63,8 +66,6 @@ std::string_view supports_engine(const GemmArgs& args, const DeviceProperties& d
   if (p.b.row < p.n) return "serves a b whose rows do not repeat: see turned_copies";
   return "";
 }
-
-std::size_t element_of(const GemmArgs& args) { return size_of(args.a.dtype); }
 
 RungPlan plan_schedule(const GemmArgs& args, const Schedule& schedule) {
   RungPlan plan{.config = PlanConfig::of(schedule)};

@@ -34,6 +34,7 @@ class CopyPlaces {
   static constexpr int kWidth = kWay == CopyWay::single ? 1 : kVecElements<T>;
   static constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));
   static constexpr int kCopies = kExtent * kDepth / kThreads / kWidth;
+  static constexpr int kOuterWidth = kWay == CopyWay::along ? kWidth : 1;  // of a copy along the outer axis
   // Turned, a warp asks for 128 bytes of each of 4 rows where a step has so many, else for 32 of 16: a line of L1 takes a cycle.
   static constexpr int kTurnedLanes = kDepth / kVecElements<T> >= 8 ? 8 : 2;
   // In line l element `outer` of such rows is at outer ^ swizzle(l): with the lines' pitch the 32 elements that a warp stores at once are
@@ -45,21 +46,25 @@ class CopyPlaces {
   static constexpr int kParts = kWay == CopyWay::single && kCopies % 4 == 0 ? 4 : 1;
   static_assert(kCopies * kThreads * kWidth == kExtent * kDepth, "all threads have as many copies");
 
-  // Of elements `first` ... of `outer_extent` along the outer axis: behind the last one, the last one again.
+  // Of elements `first` ... of `outer_extent` along the outer axis. What would come from behind the last one comes from the tile before,
+  // or from all over this one: many copies of the same element wait for each other.
   __device__ __forceinline__ CopyPlaces(const Operand<T>& operand, std::int64_t line, std::int64_t first,
                                         std::int64_t outer_extent)
-      : g_(reinterpret_cast<const char*>(operand.g + line * stride_of(operand) +
-                                         first * outer_stride_of(operand))),
-        stride_(stride_of(operand) * static_cast<std::int64_t>(sizeof(T))),
+      : stride_(stride_of(operand) * static_cast<std::int64_t>(sizeof(T))),
         line_(first_line(operand.outer_stride == 1)),
         outer_(first_outer(operand.outer_stride == 1)) {
-    const auto last =
-        static_cast<int>(smaller(outer_extent - first, kExtent)) - (kWay == CopyWay::along ? kWidth : 1);
+    const int before = first > 0 ? kExtent : 0;
+    const auto valid = static_cast<int>(smaller(outer_extent - first, kExtent));
+    g_ = reinterpret_cast<const char*>(operand.g + line * stride_of(operand) +
+                                       (first - before) * outer_stride_of(operand));
 #pragma unroll
     for (int i = 0; i < kOffsets; ++i) {
-      const int outer = outer_ + outers_before(i);
-      const std::int64_t offset =
-          line_of(i) * stride_of(operand) + (outer < last ? outer : last) * outer_stride_of(operand);
+      int outer = outer_ + outers_before(i);
+      outer = outer < valid ? outer + before
+              : before > 0
+                  ? outer
+                  : outer / kOuterWidth * (valid / kOuterWidth) / (kExtent / kOuterWidth) * kOuterWidth;
+      const std::int64_t offset = line_of(i) * stride_of(operand) + outer * outer_stride_of(operand);
       offsets_[i] = static_cast<std::uint32_t>(offset * static_cast<std::int64_t>(sizeof(T)));
     }
   }
