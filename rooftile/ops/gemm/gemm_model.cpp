@@ -11,7 +11,7 @@ namespace rooftile::gemm_plan {
 namespace {
 
 // What the model knows of a size of tiles, in cycles of a multiprocessor of an H200 at 1980 MHz, for which a step of a large or a
-// sliced tile is 1024 cycles of multiply-adds and one of a tiny tile 256. Measured.
+// sliced tile is 1024 cycles of multiply-adds and one of a tiny or a narrow tile 256. Measured.
 struct Rates {
   double alone;  // a step of a block that has its multiprocessor to itself
   double busy;   // of a block's step where as many blocks as fit share the multiprocessor
@@ -26,9 +26,11 @@ Rates rates_of(TileSize size) {
     case TileSize::large:
       return {.alone = 1440, .busy = 1267, .start = 6000, .crowd = 0, .single = 1.08, .single_crowd = 8000};
     case TileSize::sliced:
-      return {.alone = 1600, .busy = 1440, .start = 6000, .crowd = 0, .single = 1.04, .single_crowd = 16000};
+      return {.alone = 1550, .busy = 1360, .start = 6000, .crowd = 0, .single = 1.08, .single_crowd = 8000};
+    case TileSize::narrow:
+      return {.alone = 707, .busy = 615, .start = 4500, .crowd = 0, .single = 1.3, .single_crowd = 2000};
     default:
-      return {.alone = 1050, .busy = 420, .start = 4000, .crowd = 6000, .single = 1.1, .single_crowd = 16000};
+      return {.alone = 1050, .busy = 420, .start = 4000, .crowd = 6000, .single = 1.1, .single_crowd = 12000};
   }
 }
 constexpr double kCyclesPerMicrosecond = 1980;
@@ -69,6 +71,17 @@ double cycles_of(const Rates& rates, const TileShape& tile, std::int64_t blocks,
     return resident == 0 ? 0.0 : start + steps * std::max(rates.alone, resident * rates.busy);
   };
   return full * round(tile.blocks) + round(rest);
+}
+
+// Of a cluster: its two barriers, and the sums' way. Clusters of more than two blocks wait for one another where their blocks have to
+// share multiprocessors.
+double meeting_cycles(TileSize size, std::int64_t blocks, std::int64_t parts,
+                      const DeviceProperties& device) {
+  if (size == TileSize::sliced) return parts == 2 ? 6000 : 4500;
+  if (parts == 1) return 0;
+  const double others =
+      parts == 2 ? 0 : std::ceil(static_cast<double>(blocks) / (0.9 * device.multiprocessors)) - 1;
+  return 600 + static_cast<double>(parts) * (50 + 200 * others);
 }
 
 double traffic_of(const Problem& p, std::size_t element) {
@@ -139,7 +152,16 @@ void consider(const Problem& problem, std::size_t element, const DevicePropertie
 }
 
 const char* name_of(TileSize size) {
-  return size == TileSize::large ? "large" : size == TileSize::sliced ? "sliced" : "tiny";
+  switch (size) {
+    case TileSize::large:
+      return "large";
+    case TileSize::sliced:
+      return "sliced";
+    case TileSize::narrow:
+      return "narrow";
+    default:
+      return "tiny";
+  }
 }
 const char* name_of(CopyWay way) {
   return way == CopyWay::along ? "along its lines" : way == CopyWay::turned ? "turned" : "element by element";
@@ -190,25 +212,27 @@ Schedule fastest(const Problem& problem, std::size_t element, const DeviceProper
 
 Schedule clustered(const Problem& problem, const DeviceProperties& device) {
   constexpr std::int64_t kMostParts = 16;
-  constexpr double kMeeting = 4500;  // cycles: two barriers of the cluster, and the sums' way
-  constexpr TileSize kSize = TileSize::sliced;
-  const TileShape tile = tile_shape(sizeof(float), kSize);
-  const Schedule tiles = tiles_of(problem, sizeof(float), kSize);
-  const std::int64_t count = count_of(problem, tiles);
-  const std::int64_t resident = std::int64_t{device.multiprocessors} * tile.blocks;
-  const Rates rates = rates_for(problem, sizeof(float), kSize);
   Schedule best;
   best.microseconds = -1;
-  for (std::int64_t parts = 1; parts <= smaller(kMostParts, tiles.steps); parts *= 2) {
-    if (parts > 1 && count * parts > (parts > 2 ? device.multiprocessors : resident)) break;
-    Schedule schedule = tiles;
-    schedule.split_tiles = count;
-    schedule.units = count * parts;
-    const auto steps = static_cast<double>(ceil_div(tiles.steps, parts));
-    const double cycles = cycles_of(rates, tile, schedule.units, steps, device) + kMeeting + kLaunch;
-    schedule.microseconds = std::max(cycles, traffic_of(problem, sizeof(float)) / kBytesPerCycle + kLaunch) /
-                            kCyclesPerMicrosecond;
-    if (best.microseconds < 0 || schedule.microseconds < best.microseconds) best = schedule;
+  for (const TileSize size : {TileSize::sliced, TileSize::narrow}) {
+    const TileShape tile = tile_shape(sizeof(float), size);
+    const Schedule tiles = tiles_of(problem, sizeof(float), size);
+    const std::int64_t count = count_of(problem, tiles);
+    const Rates rates = rates_for(problem, sizeof(float), size);
+    for (std::int64_t parts = 1; parts <= smaller(kMostParts, tiles.steps); parts *= 2) {
+      const int on_one = parts == 2 || size == TileSize::narrow ? 2 : 1;
+      if (parts > 1 && count * parts > std::int64_t{device.multiprocessors} * on_one) break;
+      Schedule schedule = tiles;
+      schedule.split_tiles = count;
+      schedule.units = count * parts;
+      const auto steps = static_cast<double>(ceil_div(tiles.steps, parts));
+      const double cycles = cycles_of(rates, tile, schedule.units, steps, device) +
+                            meeting_cycles(size, schedule.units, parts, device) + kLaunch;
+      schedule.microseconds =
+          std::max(cycles, traffic_of(problem, sizeof(float)) / kBytesPerCycle + kLaunch) /
+          kCyclesPerMicrosecond;
+      if (best.microseconds < 0 || schedule.microseconds < best.microseconds) best = schedule;
+    }
   }
   return best;
 }
@@ -221,7 +245,7 @@ double persistent_microseconds(const Problem& problem, const DeviceProperties& d
   const double products = static_cast<double>(cut.side) * cut.side * kPersistentDepth * cut.steps;
   const double rounds = std::ceil(static_cast<double>(cut.tiles) / static_cast<double>(cut.blocks));
   const double on_one = std::ceil(static_cast<double>(cut.blocks) / device.multiprocessors);
-  const double single = is_single(problem, sizeof(float)) ? 2 : 1;
+  const double single = is_single(problem, sizeof(float)) ? 1.5 : 1;
   const double of_thread = products / cut.side * kOfMultiplies * single;
   const double of_all = on_one * products / 128 * kOfMultiplies * single;
   const double cycles = kStart + rounds * (kResults + std::max(of_thread, of_all));
@@ -271,8 +295,9 @@ std::string explain(const GemmArgs& args, const DeviceProperties& device) {
   }
   if (element == sizeof(float)) {
     const Schedule schedule = clustered(problem, device);
-    add("cluster_k, %lld blocks to a sliced tile: %.1f us\n",
-        static_cast<long long>(schedule.units / larger(schedule.split_tiles, 1)), schedule.microseconds);
+    add("cluster_k, %lld blocks to a %s tile: %.1f us\n",
+        static_cast<long long>(schedule.units / larger(schedule.split_tiles, 1)), name_of(schedule.size),
+        schedule.microseconds);
     const PersistentCut cut = persistent_cut(problem, device);
     add("persistent, %lld blocks for %lld tiles of %d x %d: %.1f us\n", static_cast<long long>(cut.blocks),
         static_cast<long long>(cut.tiles), cut.side, cut.side, persistent_microseconds(problem, device));

@@ -78,13 +78,13 @@ struct TileShape {
   [[nodiscard]] constexpr int depth() const { return kDepth * slices; }
   [[nodiscard]] constexpr int threads() const { return 32 * warp_rows * warp_columns * slices; }
 };
-enum class TileSize : std::uint8_t { large, sliced, tiny };
+enum class TileSize : std::uint8_t { large, sliced, tiny, narrow };
+// Those of stream_k. Of f64 there are no sliced tiles. Narrow ones are cluster_k's alone.
 inline constexpr TileSize kTileSizes[] = {TileSize::large, TileSize::sliced, TileSize::tiny};
-// Of f64 there are no sliced tiles.
 constexpr bool has_tiles(std::size_t element, TileSize size) {
   return element == 4 || size != TileSize::sliced;
 }
-// A thread has sums of 512 bytes, of 256 in tiny tiles.
+// A thread has sums of 512 bytes, of 256 in tiny tiles, of 128 in narrow ones.
 constexpr TileShape tile_shape(std::size_t element, TileSize size) {
   const int thread_columns = element == 4 ? 16 : 8;
   switch (size) {
@@ -96,6 +96,8 @@ constexpr TileShape tile_shape(std::size_t element, TileSize size) {
               .looks_ahead = true};
     case TileSize::sliced:
       return {.slices = 4, .thread_columns = thread_columns, .blocks = 2, .stages = 3};
+    case TileSize::narrow:
+      return {.slices = 4, .thread_columns = thread_columns / 4, .blocks = 4, .stages = 3};
     default:
       return {.warp_columns = 2, .thread_columns = thread_columns / 2, .blocks = element == 4 ? 6 : 4};
   }

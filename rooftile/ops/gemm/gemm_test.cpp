@@ -32,6 +32,17 @@ std::vector<Device> usable_devices() {
 // Small integers without a period: sums of their products are exact.
 double number_at(std::int64_t i) { return static_cast<double>(1 + i * i / 5 % 3); }
 
+std::vector<double> product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::vector<double> result(static_cast<std::size_t>(m * n));
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t l = 0; l < k; ++l)
+        result[static_cast<std::size_t>(i * n + j)] += number_at(i * k + l) * number_at(l * n + j);
+    }
+  }
+  return result;
+}
+
 class GemmTest : public ::testing::TestWithParam<Device> {
  protected:
   void SetUp() override {
@@ -72,6 +83,52 @@ class GemmTest : public ::testing::TestWithParam<Device> {
     EXPECT_GE(rungs, GetParam().kind == DeviceKind::cpu ? 3 : 1) << what;
   }
 
+  // schedules(problem) of a rung, by every way of the operands: k a multiple of vectors, and one less.
+  template <class Schedules>
+  void expect_of_schedules(const char* name, DType dtype, std::int64_t k_of_vectors, Schedules schedules) {
+    constexpr std::int64_t kM = 140;
+    constexpr std::int64_t kN = 136;
+    const RungRow& rung = *gemm_operator().find_rung(name);
+    if (GetParam().kind == DeviceKind::cpu || !unavailable_reason(rung, context().properties()).empty())
+      return;
+    Tensor memory = filled(DType::f64, {1 << 20}, kNan);
+    for (const std::int64_t k : {k_of_vectors, k_of_vectors - 1}) {
+      const std::vector<double> expected = product(kM, kN, k);
+      const Tensor rows_a = numbers(dtype, {kM, k});
+      const Tensor rows_b = numbers(dtype, {k, kN});
+      const Tensor columns_a =
+          tensor(dtype, {k, kM}, [k](std::int64_t i) { return number_at(i % kM * k + i / kM); });
+      const Tensor columns_b =
+          tensor(dtype, {kN, k}, [k](std::int64_t i) { return number_at(i % k * kN + i / k); });
+      for (const bool transpose_a : {false, true}) {
+        for (const bool transpose_b : {false, true}) {
+          GemmArgs args = {.a = transpose_a ? columns_a : rows_a,
+                           .b = transpose_b ? columns_b : rows_b,
+                           .transpose_a = transpose_a,
+                           .transpose_b = transpose_b};
+          Tensor shape = filled(dtype, {kM, kN}, kNan);
+          args.out = shape;
+          for (const gemm_plan::Schedule& schedule : schedules(gemm_plan::problem_of(args))) {
+            Tensor out = filled(dtype, {kM, kN}, kNan);
+            args.out = out;
+            const RungPlan plan{.config = PlanConfig::of(schedule)};
+            const Workspace workspace{.data = memory.data(), .bytes = std::size_t{8} << 20};
+            const Status status = launch_for(rung, GetParam().kind)({.stream = context().stream(),
+                                                                     .device = &context().properties(),
+                                                                     .args = ArgsRef::of(args),
+                                                                     .plan = &plan,
+                                                                     .workspace = workspace});
+            ASSERT_TRUE(status.ok()) << status.message();
+            ASSERT_EQ(values(out), expected)
+                << name << " " << to_string(dtype) << " k " << k << (transpose_a ? " T" : " N")
+                << (transpose_b ? "T" : "N") << " size " << static_cast<int>(schedule.size) << " units "
+                << schedule.units << " of " << schedule.split_tiles;
+          }
+        }
+      }
+    }
+  }
+
   std::string refusal(const GemmArgs& args) {
     const Status status = gemm(context(), args);
     return status.ok() ? "accepted" : std::string(status.rule());
@@ -80,17 +137,6 @@ class GemmTest : public ::testing::TestWithParam<Device> {
  private:
   std::optional<Context> context_;
 };
-
-std::vector<double> product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  std::vector<double> result(static_cast<std::size_t>(m * n));
-  for (std::int64_t i = 0; i < m; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      for (std::int64_t l = 0; l < k; ++l)
-        result[static_cast<std::size_t>(i * n + j)] += number_at(i * k + l) * number_at(l * n + j);
-    }
-  }
-  return result;
-}
 
 TEST_P(GemmTest, OneCallMakesAMatrix) {
   const Tensor a = numbers(DType::f32, {3, 5});
@@ -144,57 +190,41 @@ TEST_P(GemmTest, StridesThatNoMatrixInBlasHas) {
   expect_of_all({.a = backwards, .b = b, .out = out}, out, expected, "backwards");
 }
 
-// Whatever the model would take: every size of tiles, every way of the operands, whole tiles and parts of one step and of several.
+// Whatever the model would take: whole tiles, and parts of one step and of several.
 TEST_P(GemmTest, EverySizeOfTilesWhereverTheyAreCut) {
-  if (GetParam().kind == DeviceKind::cpu) return;  // has no tiles
-  constexpr std::int64_t kM = 140;
-  constexpr std::int64_t kN = 136;
-  const RungRow& rung = *gemm_operator().find_rung("stream_k");
   for (const DType dtype : kDTypes) {
-    Tensor memory = filled(DType::f64, {1 << 20}, kNan);
-    for (const std::int64_t k : {44, 43}) {
-      const std::vector<double> expected = product(kM, kN, k);
-      const Tensor rows_a = numbers(dtype, {kM, k});
-      const Tensor rows_b = numbers(dtype, {k, kN});
-      const Tensor columns_a =
-          tensor(dtype, {k, kM}, [k](std::int64_t i) { return number_at(i % kM * k + i / kM); });
-      const Tensor columns_b =
-          tensor(dtype, {kN, k}, [k](std::int64_t i) { return number_at(i % k * kN + i / k); });
-      for (const bool transpose_a : {false, true}) {
-        for (const bool transpose_b : {false, true}) {
-          for (const gemm_plan::TileSize size : gemm_plan::kTileSizes) {
-            if (!gemm_plan::has_tiles(size_of(dtype), size)) continue;
-            for (const std::int64_t units : {0, 3, 5, 1000}) {
-              Tensor out = filled(dtype, {kM, kN}, kNan);
-              const GemmArgs args = {.a = transpose_a ? columns_a : rows_a,
-                                     .b = transpose_b ? columns_b : rows_b,
-                                     .out = out,
-                                     .transpose_a = transpose_a,
-                                     .transpose_b = transpose_b};
-              gemm_plan::Schedule schedule =
-                  gemm_plan::whole_tiles(gemm_plan::problem_of(args), size_of(dtype), size);
-              if (units > 0) {
-                schedule.split_tiles = units == 5 ? 1 : schedule.whole_tiles;
-                schedule.whole_tiles -= schedule.split_tiles;
-                schedule.units = std::min(units, schedule.split_tiles * schedule.steps);
-              }
-              const RungPlan plan{.config = PlanConfig::of(schedule)};
-              const Workspace workspace{.data = memory.data(), .bytes = std::size_t{8} << 20};
-              const Status status = launch_for(rung, GetParam().kind)({.stream = context().stream(),
-                                                                       .device = &context().properties(),
-                                                                       .args = ArgsRef::of(args),
-                                                                       .plan = &plan,
-                                                                       .workspace = workspace});
-              ASSERT_TRUE(status.ok()) << status.message();
-              ASSERT_EQ(values(out), expected)
-                  << to_string(dtype) << " k " << k << (transpose_a ? " T" : " N")
-                  << (transpose_b ? "T" : "N") << " size " << static_cast<int>(size) << " units " << units;
-            }
+    expect_of_schedules("stream_k", dtype, 44, [&](const gemm_plan::Problem& problem) {
+      std::vector<gemm_plan::Schedule> schedules;
+      for (const gemm_plan::TileSize size : gemm_plan::kTileSizes) {
+        if (!gemm_plan::has_tiles(size_of(dtype), size)) continue;
+        for (const std::int64_t units : {0, 3, 5, 1000}) {
+          gemm_plan::Schedule schedule = gemm_plan::whole_tiles(problem, size_of(dtype), size);
+          if (units > 0) {
+            schedule.split_tiles = units == 5 ? 1 : schedule.whole_tiles;
+            schedule.whole_tiles -= schedule.split_tiles;
+            schedule.units = std::min(units, schedule.split_tiles * schedule.steps);
           }
+          schedules.push_back(schedule);
         }
       }
-    }
+      return schedules;
+    });
   }
+}
+
+TEST_P(GemmTest, EverySizeOfTilesInClusters) {
+  expect_of_schedules("cluster_k", DType::f32, 300, [](const gemm_plan::Problem& problem) {
+    std::vector<gemm_plan::Schedule> schedules;
+    for (const gemm_plan::TileSize size : {gemm_plan::TileSize::sliced, gemm_plan::TileSize::narrow}) {
+      for (const std::int64_t parts : {1, 2, 8}) {
+        gemm_plan::Schedule schedule = gemm_plan::whole_tiles(problem, sizeof(float), size);
+        std::swap(schedule.split_tiles, schedule.whole_tiles);
+        schedule.units = parts * schedule.split_tiles;
+        schedules.push_back(schedule);
+      }
+    }
+    return schedules;
+  });
 }
 
 // Zeros say nothing about what is not finite.
@@ -293,7 +323,8 @@ TEST(GemmTestOfSchedules, ClustersFitTilesAndDevice) {
       EXPECT_EQ(schedule.whole_tiles, 0);
       EXPECT_LE(parts, 16);
       EXPECT_LE(parts, schedule.steps);
-      EXPECT_TRUE(parts <= 2 || schedule.units <= 132) << schedule.units;
+      EXPECT_TRUE(parts <= 2 || schedule.units <= 264) << schedule.units;
+      EXPECT_TRUE(schedule.size == gemm_plan::TileSize::narrow || parts <= 2 || schedule.units <= 132);
     }
   }
 }

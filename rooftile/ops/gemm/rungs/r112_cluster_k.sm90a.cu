@@ -12,9 +12,7 @@
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 namespace {
 
-using ClusterTile = Tile<float, TileSize::sliced>;
-
-template <CopyWay kWayA, CopyWay kWayB>
+template <class ClusterTile, CopyWay kWayA, CopyWay kWayB>
 __global__ void __launch_bounds__(ClusterTile::kThreads, ClusterTile::kShape.blocks)
     cluster_kernel(const __grid_constant__ Problem problem, const __grid_constant__ Schedule schedule,
                    OutputWay way) {
@@ -65,21 +63,28 @@ __global__ void __launch_bounds__(ClusterTile::kThreads, ClusterTile::kShape.blo
   cluster_wait();  // nobody reads another block's shared memory any more
 }
 
-template <CopyWay kWayA, CopyWay kWayB>
-Status launch_clusters(const Call<GemmArgs>& call, const Problem& problem) {
+template <class ClusterTile, CopyWay kWayA, CopyWay kWayB>
+Status launch_tile(const Call<GemmArgs>& call, const Problem& problem) {
   using CopyA = OperandCopy<float, ClusterTile::kRows, ClusterTile::kDepth, ClusterTile::kThreads, kWayA>;
   using CopyB = OperandCopy<float, ClusterTile::kColumns, ClusterTile::kDepth, ClusterTile::kThreads, kWayB>;
   constexpr std::size_t kProduct = TileProduct<ClusterTile, float, CopyA, CopyB>::kSharedBytes;
   constexpr std::size_t kResults = TileResults<ClusterTile, float>::kSharedBytes;
   const auto& schedule = call.config<Schedule>();
   if (schedule.blocks() > kMaxGrid) return unsupported("more than 2^31 - 1 blocks");
-  return launch(cluster_kernel<kWayA, kWayB>,
+  return launch(cluster_kernel<ClusterTile, kWayA, kWayB>,
                 {.grid = dim3(static_cast<unsigned>(schedule.blocks())),
                  .block = dim3(ClusterTile::kThreads),
                  .shared_bytes = kProduct > kResults ? kProduct : kResults,
                  .stream = call.stream,
                  .cluster = dim3(static_cast<unsigned>(schedule.units / schedule.split_tiles))},
                 problem, schedule, output_way<float>(problem));
+}
+
+template <CopyWay kWayA, CopyWay kWayB>
+Status launch_clusters(const Call<GemmArgs>& call, const Problem& problem) {
+  return call.config<Schedule>().size == TileSize::narrow
+             ? launch_tile<Tile<float, TileSize::narrow>, kWayA, kWayB>(call, problem)
+             : launch_tile<Tile<float, TileSize::sliced>, kWayA, kWayB>(call, problem);
 }
 
 }  // namespace
