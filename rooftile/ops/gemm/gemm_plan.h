@@ -95,7 +95,7 @@ constexpr TileShape tile_shape(std::size_t element, TileSize size) {
               .blocks = 2,
               .looks_ahead = true};
     case TileSize::sliced:
-      return {.slices = 4, .thread_columns = thread_columns, .blocks = 2, .stages = 3};
+      return {.slices = 4, .thread_columns = thread_columns, .blocks = 2, .stages = 3, .looks_ahead = true};
     case TileSize::narrow:
       return {.slices = 4, .thread_columns = thread_columns / 4, .blocks = 4, .stages = 3};
     default:
