@@ -133,7 +133,9 @@ void BlockRunner::arrive_at_cluster() {
 void BlockRunner::cluster_wait(std::source_location where) {
   ThreadRecord& self = *current_thread;
   if (!self.cluster_arrived) misuse("cluster_wait: this thread has not arrived", where);
-  while (cluster_->phases() < self.cluster_phase) poll("cluster_wait", where);
+  // Once at least: else the last lane to arrive would go on before its warp.
+  do poll("cluster_wait", where);
+  while (cluster_->phases() < self.cluster_phase);
   self.cluster_arrived = false;
   if (watcher_ != nullptr) watcher_->cluster_passed(self.cluster_phase, where);
 }

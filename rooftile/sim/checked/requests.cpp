@@ -52,6 +52,25 @@ std::array<std::uintptr_t, kLanes> sorted_addresses(const WarpRequest& request, 
   return addresses;
 }
 
+// Whether no two neighbours (lanes 2 i and 2 i + 1) among `lanes` have different addresses.
+bool neighbours_share(const WarpRequest& request, std::uint32_t lanes) {
+  bool all = true;
+  for_each_lane(lanes & lanes >> 1 & 0x55555555u,
+                [&](unsigned lane) { all = all && request.address[lane] == request.address[lane + 1]; });
+  return all;
+}
+
+// Lanes that are served at once.
+void add_part(const WarpRequest& request, std::uint32_t lanes, SharedCost& cost) {
+  if (lanes == 0) return;
+  const TouchedUnits<kMostBytes / kWordBytes + 1> words(request, lanes, kWordBytes);
+  std::array<std::uint8_t, kBanks> in_bank{};
+  unsigned most = 0;
+  for (const std::uintptr_t word : words.units()) most = std::max<unsigned>(most, ++in_bank[word % kBanks]);
+  cost.wavefronts += most;
+  ++cost.ideal_wavefronts;
+}
+
 }  // namespace
 
 GlobalCost global_cost(const WarpRequest& request) {
@@ -79,21 +98,18 @@ GlobalCost global_cost(const WarpRequest& request) {
 }
 
 SharedCost shared_cost(const WarpRequest& request) {
-  const unsigned parts = request.bytes >= 16 ? 4 : request.bytes == 8 ? 2 : 1;
-  const unsigned part_lanes = kLanes / parts;
-  const std::uint32_t part_mask = part_lanes == kLanes ? ~0u : (1u << part_lanes) - 1;
   SharedCost cost;
-  for (unsigned part = 0; part < parts; ++part) {
-    const std::uint32_t lanes = request.lanes & part_mask << part * part_lanes;
-    if (lanes == 0) continue;
-    const TouchedUnits<kMostBytes / kWordBytes + 1> words(request, lanes, kWordBytes);
-    std::array<std::uint8_t, kBanks> in_bank{};
-    unsigned most = 0;
-    for (const std::uintptr_t word : words.units()) {
-      most = std::max<unsigned>(most, ++in_bank[word % kBanks]);
+  if (request.bytes < 8) {
+    add_part(request, request.lanes, cost);
+    return cost;
+  }
+  for (const std::uint32_t half : {request.lanes & 0xffffu, request.lanes & 0xffff0000u}) {
+    if (request.bytes == 8 || neighbours_share(request, half)) {
+      add_part(request, half, cost);
+    } else {
+      add_part(request, half & 0x00ff00ffu, cost);
+      add_part(request, half & 0xff00ff00u, cost);
     }
-    cost.wavefronts += most;
-    ++cost.ideal_wavefronts;
   }
   return cost;
 }

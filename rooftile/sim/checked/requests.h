@@ -2,8 +2,9 @@
 //
 // Global memory: the lanes' bytes are served in sectors of 32 bytes, four to a line of 128. Shared memory: 32
 // banks of 4 bytes; lanes that want different words of one bank are served one after the other. Accesses of 8
-// bytes go by half-warps, of 16 bytes by quarters. Source: CUDA C++ Programming Guide, "Compute Capability
-// 5.x" and newer; Nsight Compute's memory tables.
+// bytes go by half-warps, of 16 bytes by quarters, or by half-warps where neighbours share their 16 bytes (counted
+// by an H200: docs/calibration.md). Source: CUDA C++ Programming Guide, "Compute Capability 5.x" and newer; Nsight
+// Compute's memory tables.
 #pragma once
 
 #include <array>
