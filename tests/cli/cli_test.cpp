@@ -118,6 +118,9 @@ TEST_F(Cli, ListJson) {
   EXPECT_TRUE(has_reduce);
   EXPECT_EQ(run({"list"}).code, 0);
   EXPECT_NE(run({"show", "reduce"}).out.find("single_pass"), std::string::npos);
+  EXPECT_NE(
+      run({"show", "transpose", "--shape", "m=0,n=3"}).out.find("nothing is written, and no rung launched"),
+      std::string::npos);
 }
 
 // With a shape: which rung a call gets on a GPU that is not here and on this CPU, and why the others do not serve it.

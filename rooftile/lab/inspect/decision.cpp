@@ -24,9 +24,9 @@ Result<Decision> decide(const Registry& registry, const OperatorDescriptor& op, 
 
   Decision decision{.the_case = std::move(c),
                     .device = on_cpu ? "this machine's CPU" : std::string(device.name),
-                    .chosen = {},
-                    .explanation = op.explain ? op.explain(*args, device) : "",
-                    .rungs = {}};
+                    .writes_nothing = writes_nothing(op, *args)};
+  if (decision.writes_nothing) return decision;  // choose() and plan() are not for such calls
+  if (op.explain) decision.explanation = op.explain(*args, device);
   const std::string_view chosen = op.choose ? op.choose(*args, device) : "";
   for (const RungRow& rung : op.rungs) {
     if ((rung.kind == RungKind::cpu) != on_cpu || !rung.wrong_on_purpose.empty()) continue;
@@ -60,9 +60,11 @@ Result<Decision> decide_on_cpu(const Registry& registry, const OperatorDescripto
 }
 
 std::string decision_table(const Decision& decision, int width, bool colour) {
-  std::string text = fmt::format(
-      "{} on {}: {}\n", case_id(decision.the_case), decision.device,
-      decision.chosen.empty() ? "no rung serves this call" : paint(decision.chosen, Colour::bold, colour));
+  std::string text = fmt::format("{} on {}: {}\n", case_id(decision.the_case), decision.device,
+                                 decision.writes_nothing   ? "nothing is written, and no rung launched"
+                                 : decision.chosen.empty() ? "no rung serves this call"
+                                                           : paint(decision.chosen, Colour::bold, colour));
+  if (decision.writes_nothing) return text;
   if (!decision.explanation.empty()) text += "\n" + decision.explanation;
   if (text.back() != '\n') text += '\n';
   TextTable table;

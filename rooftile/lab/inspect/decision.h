@@ -19,10 +19,11 @@ struct RungAnswer {
 
 struct Decision {
   Case the_case;
-  std::string device;       // "H200"
-  std::string chosen;       // empty: no rung serves the call
-  std::string explanation;  // the operator's own, lines of text; empty: it has none
-  std::vector<RungAnswer> rungs;
+  std::string device;           // "H200"
+  bool writes_nothing = false;  // so that no rung is asked or launched: the rest is empty
+  std::string chosen{};         // empty: no rung serves the call
+  std::string explanation{};    // the operator's own, lines of text; empty: it has none
+  std::vector<RungAnswer> rungs{};
 };
 
 // The operator's default case with the caller's changes, on a GPU of this model, or on this machine's CPU. The rungs are those of
