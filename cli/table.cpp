@@ -9,6 +9,7 @@
 #include "rooftile/lab/base/build_info.h"
 #include "rooftile/lab/base/write_file.h"
 #include "rooftile/lab/ladder/record_table.h"
+#include "rooftile/lab/profile/ncu_figures.h"
 #include "rooftile/lab/profile/sim_calibration.h"
 
 namespace rooftile::cli {
@@ -34,8 +35,8 @@ constexpr const char* kCalibration = "docs/calibration.md";
 constexpr const char* kExplanations = "docs/calibration_explained.tsv";
 
 // The simulated SM against the profiles of a GPU.
-Result<Target> calibration_target(const TableCommand& call) {
-  ROOFTILE_TRY_ASSIGN(const std::vector<lab::RecordedProfile> profiles, lab::read_profiles(call.root));
+Result<Target> calibration_target(const TableCommand& call,
+                                  const std::vector<lab::RecordedProfile>& profiles) {
   ROOFTILE_TRY_ASSIGN(const std::string text, read_text((fs::path(call.root) / kExplanations).string()));
   ROOFTILE_TRY_ASSIGN(const std::vector<lab::Explanation> explanations, lab::parse_explanations(text));
   lab::SimCalibration calibration = lab::sim_calibration(profiles, explanations);
@@ -86,12 +87,15 @@ Result<std::vector<Target>> targets(const Session& session, const TableCommand& 
     return !lab::stale_parts(row.sources, record.operator_name, row.rung, row.peer).empty();
   });
 
+  ROOFTILE_TRY_ASSIGN(const std::vector<lab::RecordedProfile> profiles, lab::read_profiles(call.root));
+
   std::vector<Target> all;
   for (const OperatorDescriptor* op : operators) {
     const lab::OperatorRecords of = records_of(session, records, *op);
     const std::string folder =
         fmt::format("rooftile/{}/{}", is_lesson(call.root, op->name) ? "lessons" : "ops", op->name);
-    all.push_back({folder + "/README.md", op->name, lab::operator_tables(of)});
+    all.push_back(
+        {folder + "/README.md", op->name, lab::operator_tables(of) + lab::ncu_figures(profiles, op->name)});
     all.push_back({folder + "/climb.svg", "", lab::climb_svg(of)});
   }
   std::vector<lab::OperatorRecords> library;
@@ -111,7 +115,7 @@ Result<std::vector<Target>> targets(const Session& session, const TableCommand& 
     all.push_back({"README.md", "summary", lab::summary_table(library)});
   }
   if (fs::exists(fs::path(call.root) / kCalibration)) {
-    ROOFTILE_TRY_ASSIGN(Target target, calibration_target(call));
+    ROOFTILE_TRY_ASSIGN(Target target, calibration_target(call, profiles));
     all.push_back(std::move(target));
   }
   return all;

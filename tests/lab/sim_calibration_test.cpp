@@ -198,7 +198,8 @@ TEST(SimCalibration, OnlyProfilesOfTheSameCaseCount) {
   std::ofstream(folder / "fake.json") << "{\"schema\":1,\"operator\":\"fake\",\"results\":[]}";
   const auto read = read_profiles(name);
   ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(read->size(), 1u);
+  EXPECT_EQ(read->size(), 2u);
+  EXPECT_NE(sim_calibration(*read, {}).markdown.find("3 counters of 1 rungs"), std::string::npos);
   std::ofstream(folder / "profile_broken.json") << "{";
   EXPECT_FALSE(read_profiles(name).ok());
   fs::remove_all(name);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -226,16 +227,17 @@ Result<std::vector<RecordedProfile>> read_profiles(const std::string& root) {
     if (!read.ok())
       return io_error(
           fmt::format("{}: {}", file.lexically_relative(root).string(), read.status().sentence()));
-    for (RecordedProfile& profile : read->profiles) {
-      if (profile.same_case) profiles.push_back(std::move(profile));
-    }
+    for (RecordedProfile& profile : read->profiles) profiles.push_back(std::move(profile));
   }
   return profiles;
 }
 
-SimCalibration sim_calibration(const std::vector<RecordedProfile>& profiles,
+SimCalibration sim_calibration(const std::vector<RecordedProfile>& all,
                                const std::vector<Explanation>& explanations, SourceTable present) {
   SimCalibration result;
+  std::vector<RecordedProfile> profiles;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(profiles),
+               [](const RecordedProfile& profile) { return profile.same_case; });
   if (profiles.empty()) {
     result.markdown = "No record yet: `rooftile profile --simulated-case` on a GPU, kept in `results/`.\n";
     return result;

@@ -1,7 +1,7 @@
 // How far the simulated SM's counters are from a GPU's: the tables of docs/calibration.md.
 //
-// Calibrated are the recorded profiles (results/<gpu>/*.json, profile_record.h) whose case and grid the
-// simulated SM repeated. A counter that is off by more than kAgreement needs an explanation, and an
+// Calibrated are recorded profiles (results/<gpu>/profile_*.json, profile_record.h) whose case and grid the
+// simulated SM repeated (same_case). A counter that is off by more than kAgreement needs an explanation, and an
 // explanation a counter that is off.
 #pragma once
 

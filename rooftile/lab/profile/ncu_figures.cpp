@@ -1,0 +1,94 @@
+#include "rooftile/lab/profile/ncu_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rooftile/lab/profile/profile_metrics.h"
+
+namespace rooftile::lab {
+namespace {
+
+constexpr std::string_view kDuration = "gpu__time_duration.sum";
+constexpr std::string_view kStale = "†";
+
+struct Column {
+  std::string_view header;
+  std::string_view metric;
+  MetricUnit unit;
+};
+using enum MetricUnit;
+constexpr std::array kColumns = {
+    Column{"time", kDuration, seconds},
+    Column{"compute", "sm__throughput.avg.pct_of_peak_sustained_elapsed", percent},
+    Column{"L1", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent},
+    Column{"L2", "lts__throughput.avg.pct_of_peak_sustained_elapsed", percent},
+    Column{"DRAM", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", percent},
+    Column{"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", percent},
+    Column{"registers", "launch__registers_per_thread", count},
+    Column{"blocks", "launch__grid_size", count},
+    Column{"waves", "launch__waves_per_multiprocessor", decimal},
+};
+
+double duration_of(const NcuKernel& kernel) { return kernel.metric(kDuration).value_or(0); }
+
+const NcuKernel* longest_kernel(const RecordedProfile& profile) {
+  const std::vector<NcuKernel>& kernels = profile.measured.kernels;
+  const auto longest = std::max_element(
+      kernels.begin(), kernels.end(),
+      [](const NcuKernel& a, const NcuKernel& b) { return duration_of(a) < duration_of(b); });
+  return longest == kernels.end() || !longest->metric(kDuration) ? nullptr : &*longest;
+}
+
+std::string shape_text(const RecordedProfile& profile) {
+  std::string text;
+  for (const auto& [key, extent] : profile.measured.launch.the_case.shape)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, extent);
+  return text;
+}
+
+std::string row(const RecordedProfile& profile, const NcuKernel& kernel, SourceTable present) {
+  const bool is_stale =
+      !stale_parts(profile.sources, profile.operator_name, profile.rung, "", present).empty();
+  const std::size_t kernels = profile.measured.kernels.size();
+  std::string text =
+      fmt::format("| {}{}{} |", profile.rung, is_stale ? kStale : "",
+                  kernels > 1 ? fmt::format(" (the longest of {} kernels)", kernels) : std::string());
+  for (const Column& column : kColumns) {
+    const std::optional<double> value = kernel.metric(column.metric);
+    text += value ? fmt::format(" {} |", metric_text(*value, column.unit)) : std::string(" |");
+  }
+  const std::vector<Stall> waits = stalls(kernel);
+  return text + (waits.empty() ? std::string(" |\n") : fmt::format(" {} |\n", waits.front().meaning));
+}
+
+}  // namespace
+
+std::string ncu_figures(const std::vector<RecordedProfile>& profiles, std::string_view operator_name,
+                        SourceTable present) {
+  std::string header = "| rung |";
+  std::string rule = "|---|";
+  for (const Column& column : kColumns) {
+    header += fmt::format(" {} |", column.header);
+    rule += "--:|";
+  }
+  std::string text;
+  std::string shown;  // the command whose table this is
+  for (const RecordedProfile& profile : profiles) {
+    const NcuKernel* kernel = longest_kernel(profile);
+    if (profile.operator_name != operator_name || kernel == nullptr) continue;
+    if (profile.command != shown) {
+      shown = profile.command;
+      text += fmt::format(
+          "{}\n{} on {}: `{}`, commit {}. Of a launch from cold caches: compute, L1, L2 and DRAM in percent of their "
+          "peaks, the occupancy that was achieved, and for what warps waited longest.\n\n{} waits for |\n{}---|\n",
+          text.empty() ? "\n### Under Nsight Compute\n" : "", shape_text(profile),
+          profile.measured.launch.gpu, profile.command, profile.commit.substr(0, 12), header, rule);
+    }
+    text += row(profile, *kernel, present);
+  }
+  return text;
+}
+
+}  // namespace rooftile::lab
