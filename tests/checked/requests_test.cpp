@@ -29,6 +29,11 @@ TEST(SharedCost, OfSixteenBytesThatNeighboursShareGoesByHalves) {
   EXPECT_EQ(columns.ideal_wavefronts, 2u);
   EXPECT_EQ(cost_of(16, [](unsigned lane) { return lane / 16 * 512u; }).wavefronts, 2u);  // thread_tile's a
   EXPECT_EQ(cost_of(16, [](unsigned) { return 64u; }).wavefronts, 2u);                    // shared_tile's a
+  // Neighbours that are not there share nothing.
+  EXPECT_EQ(cost_of(
+                16, [](unsigned lane) { return lane / 8 * 16u; }, 0x55555555u)
+                .wavefronts,
+            4u);
   // One pair that differs keeps its half in quarters.
   EXPECT_EQ(cost_of(16, [](unsigned lane) { return lane == 3 ? 64u : lane / 8 * 16u; }).wavefronts, 3u);
 }

@@ -52,10 +52,11 @@ std::array<std::uintptr_t, kLanes> sorted_addresses(const WarpRequest& request, 
   return addresses;
 }
 
-// Whether no two neighbours (lanes 2 i and 2 i + 1) among `lanes` have different addresses.
+// Whether `lanes` are pairs of neighbours (lanes 2 i and 2 i + 1), and each pair has one address.
 bool neighbours_share(const WarpRequest& request, std::uint32_t lanes) {
-  bool all = true;
-  for_each_lane(lanes & lanes >> 1 & 0x55555555u,
+  constexpr std::uint32_t kFirst = 0x55555555u;
+  bool all = (lanes & kFirst) == (lanes >> 1 & kFirst);
+  for_each_lane(all ? lanes & kFirst : 0,
                 [&](unsigned lane) { all = all && request.address[lane] == request.address[lane + 1]; });
   return all;
 }
