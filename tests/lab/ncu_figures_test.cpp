@@ -46,6 +46,14 @@ TEST(NcuFigures, AreOfTheLongestKernelOfEachRung) {
   EXPECT_EQ(text.find("### Under", 10), std::string::npos) << text;  // one heading
 }
 
+TEST(NcuFigures, OfAnotherGpuHaveATableOfTheirOwn) {
+  RecordedProfile other = recorded("one", {kernel(1e-3, 230)});
+  other.measured.launch.gpu = "NVIDIA H100";
+  const std::string text = ncu_figures({other, recorded("one", {kernel(2e-3, 230)})}, "fake", {});
+  EXPECT_NE(text.find("on NVIDIA H100"), std::string::npos) << text;
+  EXPECT_NE(text.find("on NVIDIA H200"), std::string::npos) << text;
+}
+
 TEST(NcuFigures, ComparedCountersAloneMakeNoTable) {
   NcuKernel counters;
   counters.metrics = {{"smsp__inst_executed.sum", 1.0}};

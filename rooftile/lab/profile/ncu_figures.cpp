@@ -74,17 +74,19 @@ std::string ncu_figures(const std::vector<RecordedProfile>& profiles, std::strin
     rule += "--:|";
   }
   std::string text;
-  std::string shown;  // the command whose table this is
+  std::string shown;  // what the table is of
   for (const RecordedProfile& profile : profiles) {
     const NcuKernel* kernel = longest_kernel(profile);
     if (profile.operator_name != operator_name || kernel == nullptr) continue;
-    if (profile.command != shown) {
-      shown = profile.command;
+    const std::string origin =
+        fmt::format("{} on {}: `{}`, commit {}", shape_text(profile), profile.measured.launch.gpu,
+                    profile.command, profile.commit.substr(0, 12));
+    if (origin != shown) {
+      shown = origin;
       text += fmt::format(
-          "{}\n{} on {}: `{}`, commit {}. Of a launch from cold caches: compute, L1, L2 and DRAM in percent of their "
+          "{}\n{}. Of a launch from cold caches: compute, L1, L2 and DRAM in percent of their "
           "peaks, the occupancy that was achieved, and for what warps waited longest.\n\n{} waits for |\n{}---|\n",
-          text.empty() ? "\n### Under Nsight Compute\n" : "", shape_text(profile),
-          profile.measured.launch.gpu, profile.command, profile.commit.substr(0, 12), header, rule);
+          text.empty() ? "\n### Under Nsight Compute\n" : "", origin, header, rule);
     }
     text += row(profile, *kernel, present);
   }
