@@ -145,6 +145,10 @@ void add_small(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 20, .n = 24, .k = 12, .batches = 130}));
   cases.push_back(make_case({.m = 7, .n = 31, .k = 9, .batches = 130, .params = {{"transpose_a", "true"}}}));
   cases.push_back(make_case({.m = 20, .n = 8, .k = 0, .batches = 130}));
+  // More than a large GPU has.
+  cases.push_back(make_case(
+      {.m = 35, .n = 37, .k = 5, .batches = 600, .params = {{"with_bias", "1"}}, .tier = CaseTier::full}));
+  cases.push_back(make_case({.m = 9, .n = 11, .k = 3, .batches = 2000, .tier = CaseTier::full}));
 }
 
 void add_results(std::vector<Case>& cases, DType dtype) {

@@ -17,8 +17,8 @@ namespace rooftile::gemm_plan {
 // The one that the model expects to be fastest.
 [[nodiscard]] Schedule fastest(const Problem& problem, std::size_t element, const DeviceProperties& device);
 
-// Sliced tiles, each by as many blocks of a cluster as the model expects to be fastest: `units` blocks for `split_tiles` tiles, all of
-// them. Of f32.
+// Sliced or narrow tiles, each by as many blocks of a cluster as the model expects to be fastest: `units` blocks for `split_tiles`
+// tiles, all of them. Of f32.
 [[nodiscard]] Schedule clustered(const Problem& problem, const DeviceProperties& device);
 // What persistent is expected to take. Of f32.
 [[nodiscard]] double persistent_microseconds(const Problem& problem, const DeviceProperties& device);

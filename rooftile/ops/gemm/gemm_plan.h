@@ -79,7 +79,7 @@ struct TileShape {
   [[nodiscard]] constexpr int threads() const { return 32 * warp_rows * warp_columns * slices; }
 };
 enum class TileSize : std::uint8_t { large, sliced, tiny, narrow };
-// Those of stream_k. Of f64 there are no sliced tiles. Narrow ones are cluster_k's alone.
+// Those of stream_k: narrow ones are cluster_k's alone, and of f32. Of f64 there are no sliced tiles.
 inline constexpr TileSize kTileSizes[] = {TileSize::large, TileSize::sliced, TileSize::tiny};
 constexpr bool has_tiles(std::size_t element, TileSize size) {
   return element == 4 || size != TileSize::sliced;

@@ -118,7 +118,7 @@ class CopyPlaces {
     return kWay == CopyWay::along ? 1 : operand.outer_stride;
   }
 
-  const char* g_;  // of the block's first element of the next line
+  const char* g_;  // of the first element of the next line, in the tile before if there is one
   std::int64_t stride_;
   int line_;                         // of the first copy
   int outer_;                        // of the first copy

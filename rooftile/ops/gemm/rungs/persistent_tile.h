@@ -54,7 +54,7 @@ struct StepCopies {
   std::int64_t g_first;
   std::int64_t g_step;
 
-  // Lanes stand along k, kLanes of them, or across: along what lies side by side.
+  // Lanes stand along k, kLinesAtOnce of them, or across: along what lies side by side.
   __device__ __forceinline__ StepCopies(bool along_k, std::int64_t line_stride, std::int64_t outer_stride,
                                         int s_line, int s_outer) {
     constexpr int kLinesAtOnce = gemm_plan::kPersistentDepth / kWidth;

@@ -4,7 +4,7 @@
 //            a tile ends. What is left of a whole number of rounds is divided so, or all of it; a second kernel adds up the
 //            parts of tiles.
 // Change     no round of blocks that leaves multiprocessors idle; three sizes of tiles; any strides, by 16 bytes where they allow it.
-// Limits     strides that are not negative, lines of a tile within 4 GiB.
+// Limits     strides that are not negative, two tiles of an operand within 4 GiB.
 // Bottleneck fused multiply-adds; of small products the way to memory and back.
 // Source     Osama, Merrill, Cecka, Garland and Owens (2023), "Stream-K".
 #include "rooftile/ops/gemm/rungs/tile_schedule.h"

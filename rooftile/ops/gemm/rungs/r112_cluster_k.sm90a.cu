@@ -1,7 +1,8 @@
 // Parts of a tile that meet in a cluster.
 //
 // Idea       up to 16 blocks have a tile together, and some of its steps each. They are a cluster: each adds up a share of the tile's
-//            sums, reading what the others have through distributed shared memory, always in the same order.
+//            sums, reading what the others have through distributed shared memory, always in the same order. Tiles are sliced, or
+//            narrow where there are few.
 // Change     stream_k's second kernel, and its parts' way to memory and back, are gone: a small product is one launch.
 // Limits     sm_90a; f32; strides that are not negative. More than 8 blocks ask for a cluster that not every GPU has: H100 and H200 do.
 // Bottleneck latency: launch, the first steps' loads, two barriers of the cluster.
