@@ -35,8 +35,8 @@ std::size_t element_of(const GemmArgs& args) { return size_of(args.a.dtype); }
 // Copies count in 32 bits within a tile.
 std::string_view supports_tiles(const GemmArgs& args, const DeviceProperties&) {
   const Problem p = gemm_plan::problem_of(args);
-  const std::int64_t most =
-      (std::int64_t{1} << 23) / static_cast<std::int64_t>(element_of(args));  // 255 and 31 of them within 2^32
+  const std::int64_t most = (std::int64_t{1} << 23) /
+                            static_cast<std::int64_t>(element_of(args));  // 255 and 31 of them within 2^32
   for (const std::int64_t stride : {p.a.row, p.a.column, p.b.row, p.b.column})
     if (stride < 0 || stride > most) return "serves strides of 0 to 2^23 bytes: see naive";
   return "";

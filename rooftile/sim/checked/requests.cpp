@@ -38,7 +38,7 @@ class TouchedUnits {
   [[nodiscard]] unsigned count() const { return count_; }
 
  private:
-  std::array<std::uintptr_t, kLanes * kPerLane> units_;
+  std::array<std::uintptr_t, std::size_t{kLanes} * kPerLane> units_;
   unsigned count_ = 0;
 };
 
