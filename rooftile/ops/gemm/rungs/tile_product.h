@@ -151,7 +151,7 @@ class TileProduct {
     int read = 0;                                // of this step, in shared memory
     int write = (kStages - 1) * kStageElements;  // of the step that comes meanwhile
     Fragment<Tile, T> fragments[2];
-    if constexpr (Tile::kShape.looks_ahead) load(read, 0, fragments[0]);
+    if constexpr (kLooksAhead) load(read, 0, fragments[0]);
 #pragma unroll 1
     for (int left = steps_.count; left > 0; --left) {
       // Behind the last step the same once more: it has been written.
@@ -159,7 +159,7 @@ class TileProduct {
       const bool is_more = left > kStages - 1;
 #pragma unroll
       for (int d = 0; d < kLines; ++d) {
-        if constexpr (Tile::kShape.looks_ahead) {
+        if constexpr (kLooksAhead) {
           if (d == kLines - 1) finish_step(left > 1);
           load(d == kLines - 1 ? next : read, (d + 1) % kLines, fragments[(d + 1) % 2]);
         } else {
@@ -179,7 +179,7 @@ class TileProduct {
         }
         sums.add(fragments[d % 2]);
       }
-      if constexpr (!Tile::kShape.looks_ahead) finish_step(left > 1);
+      if constexpr (!kLooksAhead) finish_step(left > 1);
       write = read;
       read = next;
     }
@@ -194,6 +194,8 @@ class TileProduct {
   static constexpr int kLastPart = (CopyA::kParts > CopyB::kParts ? CopyA::kParts : CopyB::kParts) - 1;
   static_assert(kLastPart <= kStoreAt, "copies are asked for before their addresses go on");
   static constexpr bool kHasGroups = CopyA::kHasGroups || CopyB::kHasGroups;
+  // Two f64 operands on their way through the registers leave no room there for the next line: 37 loads and stores of local memory.
+  static constexpr bool kLooksAhead = Tile::kShape.looks_ahead && (sizeof(T) < 8 || kHasGroups);
 
   // The first kStages - 1 steps on their way, and the first one there. Code that runs once comes from memory: a loop, where no step is
   // in registers and copies are many.
