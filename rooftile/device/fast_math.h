@@ -1,0 +1,24 @@
+// The special function unit's own functions, without what the library adds for denormals.
+#pragma once
+
+#include "rooftile/device/target.h"
+
+#if defined(ROOFTILE_SIM)
+#include <cmath>
+#endif
+
+namespace rooftile::ROOFTILE_TARGET {
+
+// 2^x to 2 units in the last place; 0 where that is below 2^-126. NaN of NaN. Source: PTX ISA, ex2.approx.ftz.
+__device__ __forceinline__ float fast_exp2(float x) {
+#if defined(ROOFTILE_SIM)
+  const float power = std::exp2(x);
+  return power < 0x1p-126f ? 0.0f : power;
+#else
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+#endif
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET

@@ -1,0 +1,90 @@
+// A row in the registers of its threads: read once, by aligned vectors of 16 bytes wherever it begins and ends.
+//
+//   RegisterRow<__half, RowThreads<32>, 4> row;  // up to 128 vectors
+//   row.load(g_in, n, filler);
+//   row.for_each([&](const auto& vec, int first) { ... });
+//   row.store(g_out, [&](const auto& vec, int first) { return ...; });  // g_out lies to 16 bytes as g_in does
+//
+// A block of several that share the row has a part of its vectors: load(g_in, n, filler, first_vector, vectors).
+// `first` is where in the row the vector's first element stands: below 0, or beyond n, for what hangs over, which holds the
+// filler. Loads are all on their way before the first is used. The output may be the input.
+#pragma once
+
+#include <cstdint>
+
+#include "rooftile/device/vec.h"
+
+namespace rooftile::ROOFTILE_TARGET {
+
+template <class T, class Threads, int kVectors>
+class RegisterRow {
+ public:
+  static constexpr int kElements = kVecElements<T>;
+  using Vector = Vec<T, kElements>;
+
+  static constexpr int kCapacity = Threads::kThreads * kVectors;  // vectors
+
+  // Of a row of n elements, 0 to 2^30, so many vectors from the first_vector-th on, kCapacity at most.
+  template <LoadPolicy kPolicy = LoadPolicy::cached>
+  __device__ __forceinline__ void load(const T* g_row, int n, T filler, int first_vector = 0,
+                                       int vectors = kCapacity) {
+    const auto skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(g_row) % kVecBytes / sizeof(T));
+    const int end = (first_vector + vectors) * kElements - skew;
+    n_ = n < end ? n : end;
+    first_ = (first_vector + Threads::index()) * kElements - skew;
+    Vector fillers;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) fillers[e] = filler;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      raw_[v] = bits_of(fillers);
+      if (is_whole(v)) raw_[v] = load_bytes<kVecBytes, kPolicy>(g_row + first(v));
+    }
+    if (skew == 0 && n_ % kElements == 0) return;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (!is_cut(v)) continue;
+      Vector vec = fillers;
+#pragma unroll
+      for (int e = 0; e < kElements; ++e)
+        if (first(v) + e >= 0 && first(v) + e < n_) vec[e] = g_row[first(v) + e];
+      raw_[v] = bits_of(vec);
+    }
+  }
+
+  template <class Visit>
+  __device__ __forceinline__ void for_each(Visit visit) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) visit(as_vector<T>(raw_[v]), first(v));
+  }
+
+  template <StorePolicy kPolicy = StorePolicy::cached, class Make>
+  __device__ __forceinline__ void store(T* g_row, Make make) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (is_whole(v)) {
+        store_vec<kPolicy>(g_row + first(v), make(as_vector<T>(raw_[v]), first(v)));
+      } else if (is_cut(v)) {
+        const Vector vec = make(as_vector<T>(raw_[v]), first(v));
+#pragma unroll
+        for (int e = 0; e < kElements; ++e)
+          if (first(v) + e >= 0 && first(v) + e < n_) g_row[first(v) + e] = vec[e];
+      }
+    }
+  }
+
+ private:
+  __device__ __forceinline__ int first(int v) const { return first_ + v * Threads::kThreads * kElements; }
+  __device__ __forceinline__ bool is_whole(int v) const {
+    return first(v) >= 0 && first(v) + kElements <= n_;
+  }
+  __device__ __forceinline__ bool is_cut(int v) const {
+    return !is_whole(v) && first(v) < n_ && first(v) + kElements > 0;
+  }
+
+  RawVector raw_[kVectors];
+  int n_ = 0;
+  int first_ = 0;
+};
+
+}  // namespace rooftile::ROOFTILE_TARGET

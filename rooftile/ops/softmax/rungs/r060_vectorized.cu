@@ -1,0 +1,64 @@
+// As many threads to a row as it has vectors.
+//
+// Idea       a row's aligned vectors of 16 bytes in the registers of 1 to 1024 threads, by its length; what hangs over at its ends
+//            is loaded element by element.
+// Change     16 bytes for each load and store; short rows leave no lane idle, long ones have a whole block. Eight vectors for each
+//            thread, not four: as many bytes on their way by half of the warps, which wait for each other.
+// Limits     rows of up to 64 KiB without gaps, x and y alike to 16 bytes; no bias, no mask.
+// Bottleneck DRAM; of long rows a multiprocessor's blocks are few, and wait for their slowest load.
+#include "rooftile/device/register_row.h"
+#include "rooftile/ops/softmax/rungs/softmax_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::softmax_rungs {
+namespace {
+
+// Rows that are more than a warp's have a block to themselves.
+constexpr int block_of(int threads) {
+  return threads <= kWarpSize ? softmax_plan::kVectorizedBlock : threads;
+}
+
+template <class T, int kThreads, int kVectors>
+__global__ void __launch_bounds__(block_of(kThreads), 1024 / block_of(kThreads))
+    vectorized_kernel(Operands<T> call) {
+  using Threads = RowThreads<kThreads>;
+  constexpr int kRows = block_of(kThreads) / kThreads;
+  __shared__ Stats s_stats[kRows][Threads::kWarps];
+  const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
+  const bool is_row = r < call.rows.count;
+  RegisterRow<T, Threads, kVectors> row;
+  row.load(call.x(is_row ? r : 0), is_row ? static_cast<int>(call.rows.length) : 0,
+           static_cast<T>(kNegativeInfinity));
+  Stats stats = kNone;
+  row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
+  stats = Threads::all_reduce(stats, kNone, s_stats[Threads::row()], [&](auto lanes, const Stats& own) {
+    return call.exponentials.over_lanes(lanes, own);
+  });
+  const Results results = call.results(stats);
+  T* g_y = call.y(is_row ? r : 0);
+  const auto store = [&](auto log) {
+    row.store(g_y, [&](const auto& vec, int) { return results_of<log>(results, vec); });
+  };
+  if (results.log) {
+    store(std::true_type{});
+  } else {
+    store(std::false_type{});
+  }
+}
+
+template <class T, std::size_t kShape = 0>
+Status launch_shape(const Call<SoftmaxArgs>& call) {
+  constexpr softmax_plan::RowShape kOf = softmax_plan::kRowShapes[kShape];
+  constexpr int kBlock = block_of(kOf.threads);
+  if (call.config<Cut>().shape == static_cast<int>(kShape))
+    return launch_rows<T>(call, vectorized_kernel<T, kOf.threads, kOf.vectors>, kBlock, kBlock / kOf.threads);
+  if constexpr (kShape + 1 < softmax_plan::kRowShapes.size()) return launch_shape<T, kShape + 1>(call);
+  return unsupported("a longer row than registers have room for");
+}
+
+}  // namespace
+
+Status ROOFTILE_RUNG(const Call<SoftmaxArgs>& call) {
+  return dispatch_floats(call.args, [&]<class T>() { return launch_shape<T>(call); });
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::softmax_rungs

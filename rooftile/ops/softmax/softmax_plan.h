@@ -1,0 +1,111 @@
+// How the rungs of softmax cut a call: rows, and who has which part of one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "rooftile/core/device.h"
+#include "rooftile/core/integers.h"
+#include "rooftile/core/row_ring_plan.h"
+#include "rooftile/core/rows.h"
+#include "rooftile/ops/softmax/softmax.h"
+
+namespace rooftile::softmax_plan {
+
+// Places of the tensors in Rows.
+inline constexpr std::size_t kX = 0;
+inline constexpr std::size_t kBias = 1;
+inline constexpr std::size_t kMask = 2;
+inline constexpr std::size_t kY = 3;
+inline constexpr std::size_t kTensors = 4;
+
+inline constexpr int kVectorBytes = 16;
+inline constexpr int kLessonBlock = 128;
+inline constexpr int kWarpRowsBlock = 256;
+inline constexpr int kBlockRowThreads = 512;
+
+// threaded: elements of a long row that are a task, and bytes of what is known of each.
+inline constexpr std::int64_t kCpuPart = 65536;
+inline constexpr std::int64_t kCpuStatsBytes = 16;
+
+// Longer chains of f32 sums are not exact enough.
+inline constexpr std::int64_t kLongestThreadRow = 16384;
+inline constexpr std::int64_t kLongestWarpRow = kLongestThreadRow * 32;
+
+// registers: elements of a row that a thread has, and threads of a row.
+inline constexpr int kOwnElements = 16;
+inline constexpr std::array<int, 3> kElementThreads = {32, 256, 1024};
+
+// vectorized: threads of a row, and vectors of 16 bytes that each has.
+struct RowShape {
+  int threads = 0;
+  int vectors = 0;
+  [[nodiscard]] constexpr std::int64_t capacity() const { return std::int64_t{threads} * vectors; }
+  // Blocks that a multiprocessor is to have room for: 64 registers a thread are enough.
+  [[nodiscard]] constexpr int resident() const { return 1024 / threads; }
+};
+inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
+                                                         {2, 1},
+                                                         {4, 1},
+                                                         {8, 1},
+                                                         {16, 1},
+                                                         {32, 1},
+                                                         {32, 2},
+                                                         {32, 3},
+                                                         {32, 4},
+                                                         {64, 3},
+                                                         {64, 4},
+                                                         {64, 8},
+                                                         {128, 8},
+                                                         {256, 8},
+                                                         {512, 8}}};
+inline constexpr int kVectorizedBlock = 128;  // threads, where rows have a warp at most
+
+// cluster_ring is ahead of cluster up to these vectors, of f32: of 16 bits there is twice the arithmetic to a byte, and its warps
+// are few. Measured on an H200: 4096 x 32768 f32 0.906 against 0.900 of the bound, 1024 x 131072 bf16 0.78 against 0.85.
+inline constexpr std::int64_t kMostRingVectors = 8192;
+
+// cluster: threads of a block, and vectors that each has.
+inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
+
+// shared_row and cluster_ring: warps that read the ring.
+inline constexpr int kRingWarps = 16;
+inline constexpr int kRingStageBytes = ring_stage_bytes(kRingWarps);
+
+struct Cut {
+  Rows<kTensors> rows{};
+  int shape =
+      0;  // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads
+  int blocks = 0;  // cluster: of each row
+  int part = 0;    // cluster: vectors of a block
+  RowRingPlan ring{};
+};
+
+[[nodiscard]] Rows<kTensors> geometry(const SoftmaxArgs& args);
+
+// Rows of x and y that lie to 16 bytes alike, without gaps between elements.
+[[nodiscard]] bool has_vectors(const SoftmaxArgs& args, const Rows<kTensors>& rows);
+// Vectors of 16 bytes that cover the longest-lying row.
+[[nodiscard]] std::int64_t covering_vectors(const SoftmaxArgs& args, const Rows<kTensors>& rows);
+// Which of kRowShapes a row of so many vectors takes; -1: none has room.
+[[nodiscard]] int row_shape(std::int64_t vectors);
+[[nodiscard]] int element_shape(std::int64_t length);
+
+// A ring of clusters of `blocks` blocks; stages 0: a part does not fit.
+[[nodiscard]] RowRingPlan ring_plan(const SoftmaxArgs& args, const Rows<kTensors>& rows,
+                                    const DeviceProperties& device, int blocks);
+// cluster: the shape, and blocks of a cluster that have room for a row, a power of two from 2 on; 0: none.
+struct ClusterCut {
+  int shape = 0;
+  int blocks = 0;
+  int part = 0;  // vectors of each block
+};
+[[nodiscard]] ClusterCut cluster_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows,
+                                     const DeviceProperties& device);
+// The same of cluster_ring.
+[[nodiscard]] int ring_blocks(const SoftmaxArgs& args, const Rows<kTensors>& rows,
+                              const DeviceProperties& device);
+
+}  // namespace rooftile::softmax_plan

@@ -1,0 +1,190 @@
+#include "rooftile/ops/softmax/softmax_table.h"
+
+#include "rooftile/ops/softmax/rungs.h"
+#include "rooftile/ops/softmax/softmax_plan.h"
+
+namespace rooftile {
+namespace {
+
+using namespace softmax_plan;
+
+std::string_view supports_warm(const SoftmaxArgs& args, const DeviceProperties&) {
+  return args.temperature == 0 ? "temperature 0 has no exponentials: see one_hot" : "";
+}
+std::string_view supports_cold(const SoftmaxArgs& args, const DeviceProperties&) {
+  return args.temperature == 0 ? "" : "serves temperature 0 alone";
+}
+
+std::string_view supports_thread_rows(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (geometry(args).length > kLongestThreadRow)
+    return "serves rows up to 16384 elements, whose sums are exact enough: see online_block";
+  return supports_warm(args, device);
+}
+std::string_view supports_warp_rows(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (geometry(args).length > kLongestWarpRow)
+    return "serves rows up to 524288 elements, whose sums are exact enough: see online_block";
+  return supports_warm(args, device);
+}
+std::string_view supports_registers(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (element_shape(geometry(args).length) < 0)
+    return "registers have room for rows of 16384 elements: see online_block";
+  return supports_warm(args, device);
+}
+
+// Aligned vectors of x and y, and nothing beside them.
+std::string_view supports_vectors(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (!is_absent(args.bias) || !is_absent(args.mask))
+    return "neither bias nor mask: see registers, online_block";
+  if (!has_vectors(args, geometry(args)))
+    return "needs rows without gaps that lie to 16 bytes alike in x and y: see registers, online_block";
+  return supports_warm(args, device);
+}
+std::string_view supports_vectorized(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (row_shape(covering_vectors(args, geometry(args))) < 0)
+    return "registers have room for rows of 64 KiB: see shared_row, online_block";
+  return supports_vectors(args, device);
+}
+std::string_view supports_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (ring_plan(args, geometry(args), device, 1).stages == 0)
+    return "a row does not fit into a block's shared memory: see cluster";
+  return supports_vectors(args, device);
+}
+std::string_view supports_cluster(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (cluster_cut(args, geometry(args), device).blocks == 0)
+    return "a row does not fit into a cluster's registers: see cluster_ring, online_block";
+  return supports_vectors(args, device);
+}
+std::string_view supports_cluster_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (ring_blocks(args, geometry(args), device) == 0)
+    return "a row does not fit into a cluster's shared memory: see online_block";
+  return supports_vectors(args, device);
+}
+
+RungPlan plan_rows(const SoftmaxArgs& args, const DeviceProperties&) {
+  return {.config = PlanConfig::of(Cut{.rows = geometry(args)})};
+}
+RungPlan plan_parts(const SoftmaxArgs& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  const std::int64_t parts = ceil_div(rows.length, kCpuPart);
+  if (parts <= 1) return {};
+  return {.workspace = {.bytes = static_cast<std::size_t>(rows.count * parts * kCpuStatsBytes)}};
+}
+RungPlan plan_registers(const SoftmaxArgs& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  return {.config = PlanConfig::of(Cut{.rows = rows, .shape = element_shape(rows.length)})};
+}
+RungPlan plan_vectorized(const SoftmaxArgs& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  return {.config = PlanConfig::of(Cut{.rows = rows, .shape = row_shape(covering_vectors(args, rows))})};
+}
+RungPlan plan_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  return {.config = PlanConfig::of(Cut{.rows = rows, .ring = ring_plan(args, rows, device, 1)})};
+}
+RungPlan plan_cluster(const SoftmaxArgs& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  const ClusterCut cut = cluster_cut(args, rows, device);
+  return {.config =
+              PlanConfig::of(Cut{.rows = rows, .shape = cut.shape, .blocks = cut.blocks, .part = cut.part})};
+}
+RungPlan plan_cluster_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  return {.config = PlanConfig::of(
+              Cut{.rows = rows, .ring = ring_plan(args, rows, device, ring_blocks(args, rows, device))})};
+}
+
+}  // namespace
+
+std::vector<Rung<SoftmaxArgs>> softmax_rung_table() {
+  return {
+      {.rung = softmax_rungs::serial,
+       .idea = "Three loops over a row: the definition.",
+       .change = "the start of the CPU climb; in double"},
+      {.rung = softmax_rungs::threaded,
+       .idea = "A part of the rows for every core, its loops vectors; long rows by parts.",
+       .change = "all cores; exponentials by a polynomial that the compiler makes vectors of",
+       .supports = supports_warm,
+       .plan = plan_parts},
+      {.rung = softmax_rungs::three_pass,
+       .idea = "A thread walks along a row three times: maximum, sum, results.",
+       .change = "the start of the GPU climb; bias, mask and any strides",
+       .supports = supports_thread_rows,
+       .plan = plan_rows,
+       .expects = {{"global_load_sectors_per_request", 31, 32}}},
+      {.rung = softmax_rungs::online,
+       .idea = "The sum stands for the maximum so far, and is scaled whenever that grows.",
+       .change = "two walks in place of three",
+       .source = "Milakov and Gimelshein, Online normalizer calculation for softmax (2018)",
+       .supports = supports_thread_rows,
+       .plan = plan_rows,
+       .expects = {{"global_load_sectors_per_request", 31, 32}}},
+      {.rung = softmax_rungs::online_warp,
+       .idea = "The lanes of a warp stand side by side in a row, and meet in a butterfly.",
+       .change = "a warp's loads lie side by side",
+       .supports = supports_warp_rows,
+       .plan = plan_rows,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
+      {.rung = softmax_rungs::online_block,
+       .idea = "A block's threads stand side by side in a row, four elements on their way for each.",
+       .change = "16 warps to a row; it serves rows of any length",
+       .supports = supports_warm,
+       .plan = plan_rows,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
+      {.rung = softmax_rungs::registers,
+       .idea = "A row's elements stay in registers between the sum and the results.",
+       .change = "the row is read once",
+       .supports = supports_registers,
+       .plan = plan_registers,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}, {"bytes_moved_over_needed", 1, 1.05}}},
+      {.rung = softmax_rungs::vectorized,
+       .idea = "As many threads to a row as it has aligned vectors of 16 bytes.",
+       .change = "16 bytes for each load and store, lanes by the row's length",
+       .supports = supports_vectorized,
+       .plan = plan_vectorized,
+       .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, 1.05}}},
+      {.rung = softmax_rungs::shared_row,
+       .idea = "Rows pass through a ring in shared memory: the next ones come while one is computed.",
+       .change = "bulk copies keep a multiprocessor's share of DRAM busy, whatever its threads do",
+       .supports = supports_ring,
+       .plan = plan_ring,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = softmax_rungs::cluster,
+       .idea =
+           "The blocks of a cluster have a part of the row in registers; each warp's sum goes to all of them.",
+       .change = "long rows in small blocks: others load and store while one waits for its sum",
+       .supports = supports_cluster,
+       .plan = plan_cluster,
+       .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, 1.05}}},
+      {.rung = softmax_rungs::cluster_ring,
+       .idea = "The blocks of a cluster have a part of each row in their rings.",
+       .change = "a row of up to 16 multiprocessors' shared memory is read once",
+       .supports = supports_cluster_ring,
+       .plan = plan_cluster_ring,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = softmax_rungs::one_hot,
+       .idea = "The first of the largest elements gets 1.",
+       .change = "temperature 0, which exponentials do not reach",
+       .supports = supports_cold,
+       .plan = plan_rows,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
+  };
+}
+
+// Registers, as far as a block's reach: then those of a cluster, or its shared memory.
+std::string_view softmax_choose(const SoftmaxArgs& args, const DeviceProperties& device) {
+  if (device.device.kind == DeviceKind::cpu) return args.temperature == 0 ? "serial" : "threaded";
+  if (args.temperature == 0) return "one_hot";
+  if (!supports_vectors(args, device).empty())
+    return supports_registers(args, device).empty() ? "registers" : "online_block";
+  if (supports_vectorized(args, device).empty()) return "vectorized";
+  if (device.compute_capability != 90) return "online_block";
+  const Rows<kTensors> rows = geometry(args);
+  const bool is_few = rows.count * 2 <= device.multiprocessors;
+  const bool suits_ring =
+      args.x.dtype == DType::f32 && !is_few && covering_vectors(args, rows) <= kMostRingVectors;
+  if (suits_ring && supports_cluster_ring(args, device).empty()) return "cluster_ring";
+  if (supports_cluster(args, device).empty()) return "cluster";
+  return supports_cluster_ring(args, device).empty() ? "cluster_ring" : "online_block";
+}
+
+}  // namespace rooftile
