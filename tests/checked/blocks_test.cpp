@@ -7,6 +7,7 @@
 #include "tests/device/sm90a_bulk_tests.h"
 #include "tests/device/sm90a_cluster_tests.h"
 #include "tests/device/sm90a_look_ahead_tests.h"
+#include "tests/device/sm90a_rows_tests.h"
 #include "tests/device/sm90a_tma_tests.h"
 
 namespace rooftile {
@@ -15,6 +16,7 @@ namespace checked {
 testing_sm90a::BulkKernels bulk_test_kernels();
 testing_sm90a::ClusterKernels cluster_test_kernels();
 testing_sm90a::LookAheadKernels look_ahead_test_kernels();
+testing_sm90a::RowKernels row_test_kernels();
 testing_sm90a::TmaKernels tma_test_kernels();
 }  // namespace checked
 
@@ -35,6 +37,8 @@ INSTANTIATE_TEST_SUITE_P(Watched, Sm90aCluster,
 INSTANTIATE_TEST_SUITE_P(Watched, Sm90aLookAhead,
                          ::testing::ValuesIn(sim_targets(checked::look_ahead_test_kernels())),
                          target_name<LookAheadKernels>);
+INSTANTIATE_TEST_SUITE_P(Watched, Sm90aRows, ::testing::ValuesIn(sim_targets(checked::row_test_kernels())),
+                         target_name<RowKernels>);
 INSTANTIATE_TEST_SUITE_P(Watched, Sm90aTma, ::testing::ValuesIn(sim_targets(checked::tma_test_kernels())),
                          target_name<TmaKernels>);
 
