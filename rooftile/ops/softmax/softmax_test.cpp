@@ -213,13 +213,16 @@ TEST(SoftmaxTestPlan, ChoosesByLength) {
   gpu.compute_capability = 90;
   gpu.multiprocessors = 132;
   const auto chosen = [&](std::int64_t m, std::int64_t n, std::int64_t skew = 0) {
-    auto* memory = reinterpret_cast<char*>(std::uintptr_t{1} << 40);
-    SoftmaxArgs args{.x = contiguous_view<void>(memory, DType::f32, gpu.device, {m, n})};
-    args.y = contiguous_view<void>(memory + skew, DType::f32, gpu.device, {m, n});
+    const auto at = [](std::int64_t bytes) {
+      return reinterpret_cast<void*>((std::uintptr_t{1} << 40) + static_cast<std::uintptr_t>(bytes));
+    };
+    SoftmaxArgs args{.x = contiguous_view<void>(at(0), DType::f32, gpu.device, {m, n})};
+    args.y = contiguous_view<void>(at(skew), DType::f32, gpu.device, {m, n});
     return std::string(softmax_operator().choose(ArgsRef::of(args), gpu));
   };
   EXPECT_EQ(chosen(32768, 1024), "vectorized");
-  EXPECT_EQ(chosen(4096, 32768), "shared_row");
+  EXPECT_EQ(chosen(8192, 16384), "vectorized");
+  EXPECT_EQ(chosen(4096, 32768), "cluster_ring");
   EXPECT_EQ(chosen(1024, 131072), "cluster");
   EXPECT_EQ(chosen(16, 262144), "cluster");
   EXPECT_EQ(chosen(2, 3 << 20), "online_block");  // longer than a cluster's memory
