@@ -64,8 +64,12 @@ Row warm_row(const Problem& p, const std::vector<double>& v, double maximum) {
   const double u = unit_roundoff(DType::f32);
   const double out = 1.01 * unit_roundoff(p.dtype);
   const double least = p.dtype == DType::f16 ? 0x1p-25 : 0x1p-126;
+  std::vector<double> exponentials(v.size());
   long double sum = 0;
-  for (const double value : v) sum += std::exp((value - reference) / p.temperature);
+  for (std::size_t j = 0; j < v.size(); ++j) {
+    exponentials[j] = std::exp((v[j] - reference) / p.temperature);
+    sum += exponentials[j];
+  }
   const auto total = static_cast<double>(sum);
   // In units of u, of an exponential.
   const auto off = [&](double value) {
@@ -74,9 +78,7 @@ Row warm_row(const Problem& p, const std::vector<double>& v, double maximum) {
     return 4 + 3 * std::abs(value - reference) / p.temperature + moved;
   };
   double mean = 0;
-  if (total > 0) {
-    for (const double value : v) mean += std::exp((value - reference) / p.temperature) / total * off(value);
-  }
+  for (std::size_t j = 0; j < v.size() && total > 0; ++j) mean += exponentials[j] / total * off(v[j]);
   double scalings = 0;
   double so_far = -kInfinity;
   for (const double value : v) {
@@ -85,15 +87,14 @@ Row warm_row(const Problem& p, const std::vector<double>& v, double maximum) {
   }
   const double chain = 8 * std::sqrt(std::clamp(n, 1024.0, 16384.0) / 12) + scalings;
   Row row{std::vector<double>(v.size()), std::vector<double>(v.size())};
+  const double logarithm = total > 0 ? std::log(total) : 0.0;
   for (std::size_t j = 0; j < v.size(); ++j) {
-    const double exponent = (v[j] - reference) / p.temperature;
-    const double logarithm = total > 0 ? std::log(total) : 0.0;
     if (p.log) {
-      row.y[j] = exponent - logarithm;
+      row.y[j] = (v[j] - reference) / p.temperature - logarithm;
       row.floors[j] =
           u * (off(v[j]) + mean + chain + 3 * std::abs(logarithm)) + out * std::abs(row.y[j]) + least;
     } else {
-      row.y[j] = total > 0 ? std::exp(exponent) / total : 0.0;
+      row.y[j] = total > 0 ? exponentials[j] / total : 0.0;
       row.floors[j] = row.y[j] * (u * (off(v[j]) + mean + chain + 3) + out) + least;
     }
     if (!std::isfinite(row.floors[j])) row.floors[j] = least;  // of infinities, which stand in their places

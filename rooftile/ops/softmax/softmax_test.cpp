@@ -189,7 +189,7 @@ TEST_P(SoftmaxTest, OutliersAndRowsOfMinusInfinity) {
 TEST_P(SoftmaxTest, RefusesWhatItCannotServe) {
   const Tensor x = tensor({4, 6, 5, 8}, number_at);
   Tensor y = tensor({4, 6, 5, 8}, number_at);
-  EXPECT_EQ(refusal({.x = x, .y = y.view().slice(0, 0, 3)}), "y must have the shape [4,6,5,8]");
+  EXPECT_EQ(refusal({.x = x, .y = y.view().slice(0, 0, 3)}), "y must have the shape of x");
   EXPECT_NE(refusal({.x = x, .y = y, .temperature = -1}), "accepted");
   EXPECT_NE(refusal({.x = x, .y = y, .temperature = std::nan("")}), "accepted");
   EXPECT_NE(refusal({.x = x, .y = y, .temperature = 1e-40}).find("below 1e-30 only 0 is served"),
@@ -199,7 +199,7 @@ TEST_P(SoftmaxTest, RefusesWhatItCannotServe) {
       refusal({.x = std::as_const(room).view().slice(0, 0, 4).slice(1, 0, 6).slice(2, 0, 5), .y = y}),
       "the axes in front of the rows lie at more than two strides: call it for a part of the tensor at a time, or for a "
       "copy without gaps");
-  EXPECT_EQ(refusal({.x = x, .mask = x, .y = y}), "mask must have the dtype u8");
+  EXPECT_EQ(refusal({.x = x, .mask = x, .y = y}), "mask must be u8");
   const Tensor line = tensor({100}, number_at);
   Tensor other = tensor({100}, number_at);
   EXPECT_EQ(refusal({.x = std::as_const(other).view().slice(0, 0, 50), .y = other.view().slice(0, 1, 51)}),
