@@ -17,6 +17,8 @@
 // way never runs dry while others of the block's warps compute. A cluster's blocks have equal parts of each row; what their
 // warps found goes to all of them through distributed shared memory. Elements in front of a row's first aligned vector and
 // behind its last are the first warp's of the first block. The output lies to 16 bytes as the input does, and may be it.
+// Every row has an aligned vector for each block at least: what warps found of a row is written over two rows later, and
+// write() is where a warp's lanes have all read it.
 //
 // Source: PTX ISA, cp.async.bulk, st.async, mbarrier.
 #pragma once
