@@ -73,8 +73,10 @@ void add_rings(std::vector<Case>& cases, DType dtype) {
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   for (const int offset : {0, 1}) {
     cases.push_back(make_case({.m = 40, .n = 16384 / size + offset, .dtype = dtype, .offset = offset}));
-    cases.push_back(make_case({.m = 19, .n = 65536 / size + 5 * offset, .dtype = dtype, .offset = offset}));
-    cases.push_back(make_case({.m = 2, .n = 262144 / size + 3 * offset, .dtype = dtype, .offset = offset}));
+    cases.push_back(
+        make_case({.m = 19, .n = 65536 / size + std::int64_t{5} * offset, .dtype = dtype, .offset = offset}));
+    cases.push_back(
+        make_case({.m = 2, .n = 262144 / size + std::int64_t{3} * offset, .dtype = dtype, .offset = offset}));
   }
 }
 

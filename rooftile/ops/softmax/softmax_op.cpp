@@ -13,10 +13,11 @@ Status check(const SoftmaxArgs& args) {
   if (args.temperature > 0 && args.temperature < kLeast)
     return invalid_argument("temperature is " + std::to_string(args.temperature) +
                             ": below 1e-30 only 0 is served, which is argmax");
-  if (!softmax_plan::geometry(args).fits)
+  if (!softmax_plan::geometry(args).fits) {
     return unsupported(
         "the axes in front of the rows lie at more than two strides: call it for a part of the tensor at a time, or for a "
         "copy without gaps");
+  }
   return {};
 }
 

@@ -6,11 +6,11 @@ namespace rooftile::softmax_plan {
 namespace {
 
 // Shared memory beside the ring: barriers, and what the warps of two rows found.
-constexpr std::int64_t kBesideRing = 6 * 1024;
+constexpr std::int64_t kBesideRing = 6144;
 // Of a multiprocessor, beside what blocks ask for: each has 1 KiB that is the system's.
 constexpr std::int64_t kOfSystem = 1024;
 constexpr std::int64_t kMostBytesOfTwo =
-    48 * 1024;  // of a part: two blocks of a multiprocessor have room for one and more behind it
+    49152;  // of a part: two blocks of a multiprocessor have room for one and more behind it
 
 std::int64_t element_bytes(const SoftmaxArgs& args) {
   return static_cast<std::int64_t>(size_of(args.x.dtype));

@@ -99,10 +99,11 @@ TEST_P(SoftmaxTest, RowsMayLieAtTwoStrides) {
           std::vector<float> row;
           for (std::int64_t j = 0; j < kColumns; ++j) row.push_back(number_at((b * 5 + i + 1) * 48 + 3 + j));
           const std::vector<double> expected = softmax_of(row);
-          for (std::int64_t j = 0; j < kColumns; ++j)
+          for (std::int64_t j = 0; j < kColumns; ++j) {
             ASSERT_NEAR(all[static_cast<std::size_t>((b * 4 + i) * 48 + from + j)],
                         expected[static_cast<std::size_t>(j)], 1e-6)
                 << rung << " " << b << " " << i << " " << j;
+          }
         }
       }
     });
@@ -120,10 +121,11 @@ TEST_P(SoftmaxTest, ElementsMayHaveGaps) {
                      std::vector<float> row;
                      for (std::int64_t j = 0; j < 40; ++j) row.push_back(number_at(j * 6 + i));
                      const std::vector<double> expected = softmax_of(row);
-                     for (std::int64_t j = 0; j < 40; ++j)
+                     for (std::int64_t j = 0; j < 40; ++j) {
                        ASSERT_NEAR(all[static_cast<std::size_t>(i * 40 + j)],
                                    expected[static_cast<std::size_t>(j)], 1e-6)
                            << rung;
+                     }
                    }
                  });
 }
@@ -145,15 +147,17 @@ TEST_P(SoftmaxTest, BiasAndMaskMayBeExpanded) {
     const std::vector<float> all = y.to_vector<float>().value();
     for (std::int64_t r = 0; r < 6; ++r) {
       std::vector<float> row;
-      for (std::int64_t j = 0; j < kColumns; ++j)
+      for (std::int64_t j = 0; j < kColumns; ++j) {
         row.push_back(kept[static_cast<std::size_t>(r % 3 * kColumns + j)] == 0
                           ? -kInfinity
                           : number_at(r * kColumns + j) + 0.125f * static_cast<float>(j % 5));
+      }
       const std::vector<double> expected = softmax_of(row);
-      for (std::int64_t j = 0; j < kColumns; ++j)
+      for (std::int64_t j = 0; j < kColumns; ++j) {
         ASSERT_NEAR(all[static_cast<std::size_t>(r * kColumns + j)], expected[static_cast<std::size_t>(j)],
                     1e-6)
             << rung << " " << r << " " << j;
+      }
     }
   });
 }

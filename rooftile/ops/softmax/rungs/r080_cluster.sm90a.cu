@@ -69,7 +69,7 @@ Status launch_shape(const Call<SoftmaxArgs>& call) {
 }  // namespace
 
 Status ROOFTILE_RUNG(const Call<SoftmaxArgs>& call) {
-  return dispatch_floats(call.args, [&]<class T>() { return launch_shape<T>(call); });
+  return dispatch_floats<DTypes<float, __half>>(call.args, [&]<class T>() { return launch_shape<T>(call); });
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::softmax_rungs

@@ -206,10 +206,11 @@ Operands<T> operands_of(const Call<SoftmaxArgs>& call) {
           .log = args.log};
 }
 
-// Calls body.operator()<T>().
-template <class Body>
+// Calls body.operator()<T>(). In the checked build one dtype goes through every path, but of vectors, whose elements it may
+// have more of.
+template <class Checked = DTypes<float>, class Body>
 Status dispatch_floats(const SoftmaxArgs& args, Body&& body) {
-  return dispatch(CompiledDTypes<DTypes<float, __half, __nv_bfloat16>, DTypes<float, __half>>{}, args.x.dtype,
+  return dispatch(CompiledDTypes<DTypes<float, __half, __nv_bfloat16>, Checked>{}, args.x.dtype,
                   std::forward<Body>(body));
 }
 
