@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "rooftile/device/vec.h"
+#include "rooftile/device/raw_vector.h"
 
 namespace rooftile::ROOFTILE_TARGET {
 

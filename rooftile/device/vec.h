@@ -144,23 +144,6 @@ __device__ __forceinline__ void store_vec(T* g_target, const Vec<T, kCount>& vec
   store_bytes<sizeof(vec), kPolicy>(g_target, raw ROOFTILE_AND_HERE);
 }
 
-// A vector as it was loaded: four registers, where its 16-bit elements would take one each. It is taken apart where it is used.
-using RawVector = Access<kVecBytes>;
-
-template <class T>
-__device__ __forceinline__ Vec<T, kVecElements<T>> as_vector(const RawVector& raw) {
-  Vec<T, kVecElements<T>> vec;
-  memcpy(static_cast<void*>(&vec), &raw, sizeof(vec));
-  return vec;
-}
-template <class T, int kCount>
-__device__ __forceinline__ RawVector bits_of(const Vec<T, kCount>& vec) {
-  static_assert(sizeof(vec) == kVecBytes);
-  RawVector raw;
-  memcpy(&raw, static_cast<const void*>(&vec), sizeof(raw));
-  return raw;
-}
-
 // The elements in front of the first 16-byte boundary, at most n of them.
 template <class T>
 __device__ __forceinline__ std::int64_t elements_to_alignment(const T* pointer, std::int64_t n) {

@@ -26,11 +26,11 @@
 #include <cstdint>
 
 #include "rooftile/core/row_ring_plan.h"
+#include "rooftile/device/raw_vector.h"
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/cluster_reduce.h"
 #include "rooftile/device/sm90a/mbarrier.h"
-#include "rooftile/device/vec.h"
 #include "rooftile/device/warp.h"
 
 namespace rooftile::ROOFTILE_TARGET {

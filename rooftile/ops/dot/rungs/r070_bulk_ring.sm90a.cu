@@ -28,6 +28,13 @@ struct Stage {
   uint4 b[kStageVectors + 1];
 };
 
+template <class In>
+__device__ __forceinline__ Vec<In, kVecElements<In>> as_vector(const uint4& raw) {
+  Vec<In, kVecElements<In>> vec;
+  memcpy(static_cast<void*>(&vec), &raw, sizeof(vec));
+  return vec;
+}
+
 // Block b takes stages b, b + grid, ... of the body's vectors; block 0 head and tail, too. Dynamic shared memory: the ring.
 template <class In, class Acc, bool kStraddling>
 __global__ void __launch_bounds__(kBlock, dot_plan::kPassBlocks)

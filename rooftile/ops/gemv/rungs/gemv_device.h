@@ -35,6 +35,23 @@ __device__ __forceinline__ Acc product_of(const Vec<In, kCount>& a, const Vec<In
   return sum;
 }
 
+// A vector as it was loaded: four registers, where its 16-bit elements would take one each. It is taken apart where it is used.
+using RawVector = Access<kVecBytes>;
+
+template <class In>
+__device__ __forceinline__ Vec<In, kVecElements<In>> as_vector(const RawVector& raw) {
+  Vec<In, kVecElements<In>> vec;
+  memcpy(static_cast<void*>(&vec), &raw, sizeof(vec));
+  return vec;
+}
+template <class T, int kCount>
+__device__ __forceinline__ RawVector bits_of(const Vec<T, kCount>& vec) {
+  static_assert(sizeof(vec) == kVecBytes);
+  RawVector raw;
+  memcpy(&raw, static_cast<const void*>(&vec), sizeof(raw));
+  return raw;
+}
+
 struct Add {
   template <class Acc>
   __device__ __forceinline__ Acc operator()(Acc a, Acc b) const {
