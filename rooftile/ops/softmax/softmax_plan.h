@@ -43,8 +43,6 @@ struct RowShape {
   int threads = 0;
   int vectors = 0;
   [[nodiscard]] constexpr std::int64_t capacity() const { return std::int64_t{threads} * vectors; }
-  // Blocks that a multiprocessor is to have room for: 64 registers a thread are enough.
-  [[nodiscard]] constexpr int resident() const { return 1024 / threads; }
 };
 inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {2, 1},
@@ -63,6 +61,9 @@ inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {512, 8}}};
 inline constexpr int kVectorizedBlock = 128;  // threads, where rows have a warp at most
 
+// vectorized and cluster: threads that a multiprocessor is to have room for, which leaves 64 registers to each. bf16 took 108.
+inline constexpr int kResidentThreads = 1024;
+
 // cluster_ring is ahead of cluster up to these vectors, of f32: of 16 bits there is twice the arithmetic to a byte, and its warps
 // are few. Measured on an H200: 4096 x 32768 f32 0.906 against 0.900 of the bound, 1024 x 131072 bf16 0.78 against 0.85.
 inline constexpr std::int64_t kMostRingVectors = 8192;
@@ -77,8 +78,8 @@ inline constexpr int kRingStageBytes = ring_stage_bytes(kRingWarps);
 
 struct Cut {
   Rows<kTensors> rows{};
-  int shape =
-      0;  // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads
+  // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads.
+  int shape = 0;
   int blocks = 0;  // cluster: of each row
   int part = 0;    // cluster: vectors of a block
   RowRingPlan ring{};

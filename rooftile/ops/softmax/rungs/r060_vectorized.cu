@@ -18,7 +18,7 @@ constexpr int block_of(int threads) {
 }
 
 template <class T, int kThreads, int kVectors>
-__global__ void __launch_bounds__(block_of(kThreads), 1024 / block_of(kThreads))
+__global__ void __launch_bounds__(block_of(kThreads), softmax_plan::kResidentThreads / block_of(kThreads))
     vectorized_kernel(Operands<T> call) {
   using Threads = RowThreads<kThreads>;
   constexpr int kRows = block_of(kThreads) / kThreads;

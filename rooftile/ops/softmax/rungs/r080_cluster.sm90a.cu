@@ -16,7 +16,8 @@ namespace rooftile::ROOFTILE_TARGET::softmax_rungs {
 namespace {
 
 template <class T, int kThreads, int kVectors>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads) cluster_kernel(Operands<T> call, int part) {
+__global__ void __launch_bounds__(kThreads, softmax_plan::kResidentThreads / kThreads)
+    cluster_kernel(Operands<T> call, int part) {
   using Row = RegisterRow<T, RowThreads<kThreads>, kVectors>;
   __shared__ ClusterFound<Stats, kThreads / kWarpSize> s_found;
   if (threadIdx.x == 0) {
