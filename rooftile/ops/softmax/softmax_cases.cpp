@@ -116,13 +116,14 @@ std::vector<Case> softmax_cases() {
     add_rings(cases, dtype);
     add_options(cases, dtype);
     for (const Spec& spec :
-         {Spec{.m = 3000, .n = 769}, Spec{.m = 100001, .n = 33}, Spec{.m = 700, .n = 12289},
+         {Spec{.m = 3000, .n = 769}, Spec{.m = 70001, .n = 33}, Spec{.m = 300, .n = 12289},
           Spec{.m = 33, .n = 57856}, Spec{.m = 5, .n = 300003}, Spec{.m = 2, .n = (1 << 20) + 3}}) {
       Spec full = spec;
       full.dtype = dtype;
       full.tier = CaseTier::full;
       full.fill = Fill::normal;
-      for (full.offset = 0; full.offset < 2; ++full.offset) cases.push_back(make_case(full));
+      cases.push_back(make_case(full));
+      full.offset = 1;
       full.log = true;
       cases.push_back(make_case(full));
     }
@@ -130,8 +131,8 @@ std::vector<Case> softmax_cases() {
   // What the simulated SM's promises and its mutants are of.
   for (const std::string_view temperature : {"1", "0"})
     cases.push_back(make_case({.m = 64, .n = 1024, .temperature = temperature, .fill = Fill::normal}));
-  cases.push_back(make_case({.m = 32768, .n = 1024, .tier = CaseTier::full}));
-  cases.push_back(make_case({.m = 3, .n = 3000000, .tier = CaseTier::full}));
+  cases.push_back(make_case({.m = 8000, .n = 1024, .tier = CaseTier::full}));
+  cases.push_back(make_case({.m = 2, .n = 3000000, .tier = CaseTier::full}));
   cases.push_back(make_case(
       {.m = (std::int64_t{1} << 31) / 1000 + 1, .n = 1000, .dtype = DType::bf16, .tier = CaseTier::huge}));
   cases.push_back(make_case({.n = (std::int64_t{1} << 31) + 5, .dtype = DType::f16, .tier = CaseTier::huge}));

@@ -71,8 +71,10 @@ inline constexpr std::int64_t kMostRingVectors = 8192;
 // cluster: threads of a block, and vectors that each has.
 inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
 
-// shared_row and cluster_ring: rows have a vector for every block of a cluster, wherever they begin; warps that read the ring.
-inline constexpr std::int64_t kShortestRingRow = 1024;  // bytes
+// shared_row, cluster and cluster_ring: rows have a vector for every block of a cluster, wherever they begin.
+inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
+
+// shared_row and cluster_ring: warps that read the ring.
 inline constexpr int kRingWarps = 16;
 inline constexpr int kRingStageBytes = ring_stage_bytes(kRingWarps);
 

@@ -44,24 +44,25 @@ std::string_view supports_vectorized(const SoftmaxArgs& args, const DeviceProper
     return "registers have room for rows of 64 KiB: see shared_row, online_block";
   return supports_vectors(args, device);
 }
-bool is_short_for_ring(const SoftmaxArgs& args) {
-  return geometry(args).length * static_cast<std::int64_t>(size_of(args.x.dtype)) < kShortestRingRow;
+bool is_short_for_cluster(const SoftmaxArgs& args) {
+  return geometry(args).length * static_cast<std::int64_t>(size_of(args.x.dtype)) < kShortestClusterRow;
 }
 std::string_view supports_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
   if (ring_plan(args, geometry(args), device, 1).stages == 0)
     return "a row does not fit into a block's shared memory: see cluster";
-  if (is_short_for_ring(args)) return "serves rows from 1 KiB on: see vectorized";
+  if (is_short_for_cluster(args)) return "serves rows from 1 KiB on: see vectorized";
   return supports_vectors(args, device);
 }
 std::string_view supports_cluster(const SoftmaxArgs& args, const DeviceProperties& device) {
   if (cluster_cut(args, geometry(args), device).blocks == 0)
     return "a row does not fit into a cluster's registers: see cluster_ring, online_block";
+  if (is_short_for_cluster(args)) return "serves rows from 1 KiB on: see vectorized";
   return supports_vectors(args, device);
 }
 std::string_view supports_cluster_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
   if (ring_blocks(args, geometry(args), device) == 0)
     return "a row does not fit into a cluster's shared memory: see online_block";
-  if (is_short_for_ring(args)) return "serves rows from 1 KiB on: see vectorized";
+  if (is_short_for_cluster(args)) return "serves rows from 1 KiB on: see vectorized";
   return supports_vectors(args, device);
 }
 
