@@ -7,7 +7,8 @@
 //
 // A block of several that share the row has a part of its vectors: load(g_in, n, filler, first_vector, vectors).
 // `first` is where in the row the vector's first element stands: below 0, or beyond n, for what hangs over, which holds the
-// filler. Loads are all on their way before the first is used. The output may be the input.
+// filler; has(first + e) tells which elements are there. Loads are all on their way before the first is used. The output may be
+// the input.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,6 @@ class RegisterRow {
   static constexpr int kCapacity = Threads::kThreads * kVectors;  // vectors
 
   // Of a row of n elements, 0 to 2^30, so many vectors from the first_vector-th on, kCapacity at most.
-  template <LoadPolicy kPolicy = LoadPolicy::cached>
   __device__ __forceinline__ void load(const T* g_row, int n, T filler, int first_vector = 0,
                                        int vectors = kCapacity) {
     const auto skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(g_row) % kVecBytes / sizeof(T));
@@ -38,7 +38,7 @@ class RegisterRow {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       raw_[v] = bits_of(fillers);
-      if (is_whole(v)) raw_[v] = load_bytes<kVecBytes, kPolicy>(g_row + first(v));
+      if (is_whole(v)) raw_[v] = load_bytes<kVecBytes>(g_row + first(v));
     }
     if (skew == 0 && n_ % kElements == 0) return;
 #pragma unroll
@@ -47,9 +47,55 @@ class RegisterRow {
       Vector vec = fillers;
 #pragma unroll
       for (int e = 0; e < kElements; ++e)
-        if (first(v) + e >= 0 && first(v) + e < n_) vec[e] = g_row[first(v) + e];
+        if (has(first(v) + e)) vec[e] = g_row[first(v) + e];
       raw_[v] = bits_of(vec);
     }
+  }
+
+  // Each element becomes op(own, other), the other at its place in another row, which lies to 16 bytes alike.
+  template <class Op>
+  __device__ __forceinline__ void combine(const T* g_other, Op op) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (!is_whole(v) && !is_cut(v)) continue;
+      Vector vec = as_vector<T>(raw_[v]);
+      if (is_whole(v)) {
+        const Vector other = as_vector<T>(load_bytes<kVecBytes>(g_other + first(v)));
+#pragma unroll
+        for (int e = 0; e < kElements; ++e) vec[e] = op(vec[e], other[e]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < kElements; ++e)
+          if (has(first(v) + e)) vec[e] = op(vec[e], g_other[first(v) + e]);
+      }
+      raw_[v] = bits_of(vec);
+    }
+  }
+
+  // Whether the row, or this block's part, has such an element, or all of a vector's from `first` on.
+  __device__ __forceinline__ bool has(int element) const { return element >= 0 && element < n_; }
+  __device__ __forceinline__ bool has_all(int first) const { return first >= 0 && first + kElements <= n_; }
+
+  // Elements that this thread has.
+  [[nodiscard]] __device__ __forceinline__ int count() const {
+    int count = 0;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const int begin = first(v) < 0 ? 0 : first(v);
+      const int end = first(v) + kElements < n_ ? first(v) + kElements : n_;
+      count += end > begin ? end - begin : 0;
+    }
+    return count;
+  }
+
+  // What was made of the elements so far is to be made once more by what follows, and takes no registers until then: nvcc would
+  // keep 16-bit elements as the floats that two loops have in common, twice the row's own size.
+  __device__ __forceinline__ void forget_conversions() {
+#if !defined(ROOFTILE_SIM)
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v)
+      asm volatile("" : "+r"(raw_[v].x), "+r"(raw_[v].y), "+r"(raw_[v].z), "+r"(raw_[v].w));
+#endif
   }
 
   template <class Visit>
@@ -58,26 +104,24 @@ class RegisterRow {
     for (int v = 0; v < kVectors; ++v) visit(as_vector<T>(raw_[v]), first(v));
   }
 
-  template <StorePolicy kPolicy = StorePolicy::cached, class Make>
+  template <class Make>
   __device__ __forceinline__ void store(T* g_row, Make make) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       if (is_whole(v)) {
-        store_vec<kPolicy>(g_row + first(v), make(as_vector<T>(raw_[v]), first(v)));
+        store_vec(g_row + first(v), make(as_vector<T>(raw_[v]), first(v)));
       } else if (is_cut(v)) {
         const Vector vec = make(as_vector<T>(raw_[v]), first(v));
 #pragma unroll
         for (int e = 0; e < kElements; ++e)
-          if (first(v) + e >= 0 && first(v) + e < n_) g_row[first(v) + e] = vec[e];
+          if (has(first(v) + e)) g_row[first(v) + e] = vec[e];
       }
     }
   }
 
  private:
   __device__ __forceinline__ int first(int v) const { return first_ + v * Threads::kThreads * kElements; }
-  __device__ __forceinline__ bool is_whole(int v) const {
-    return first(v) >= 0 && first(v) + kElements <= n_;
-  }
+  __device__ __forceinline__ bool is_whole(int v) const { return has_all(first(v)); }
   __device__ __forceinline__ bool is_cut(int v) const {
     return !is_whole(v) && first(v) < n_ && first(v) + kElements > 0;
   }

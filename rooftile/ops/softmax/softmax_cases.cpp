@@ -51,12 +51,12 @@ Case make_case(const Spec& spec) {
 
 // Rows of every shape that registers have, full and with one element more; aligned and beginning anywhere.
 void add_lengths(std::vector<Case>& cases, DType dtype) {
-  const std::int64_t vector = softmax_plan::kVectorBytes / static_cast<std::int64_t>(size_of(dtype));
+  const std::int64_t vector = kRowVectorBytes / static_cast<std::int64_t>(size_of(dtype));
   for (const std::int64_t n : {1, 2, 3, 5, 9, 17, 31, 33}) {
     cases.push_back(make_case({.m = 67, .n = n, .dtype = dtype}));
     cases.push_back(make_case({.m = 5, .n = n, .dtype = dtype, .log = true, .offset = 1}));
   }
-  for (const softmax_plan::RowShape& shape : softmax_plan::kRowShapes) {
+  for (const RowShape& shape : softmax_plan::kRowShapes) {
     const std::int64_t n = shape.capacity() * vector;
     if (n > 16384) continue;
     const std::int64_t m = n > 2000 ? 2 : n > 200 ? 5 : 131;

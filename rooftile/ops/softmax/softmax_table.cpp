@@ -40,7 +40,7 @@ std::string_view supports_vectors(const SoftmaxArgs& args, const DevicePropertie
   return supports_warm(args, device);
 }
 std::string_view supports_vectorized(const SoftmaxArgs& args, const DeviceProperties& device) {
-  if (row_shape(covering_vectors(args, geometry(args))) < 0)
+  if (shape_for(kRowShapes, covering_vectors(args, geometry(args))) < 0)
     return "registers have room for rows of 64 KiB: see shared_row, online_block";
   return supports_vectors(args, device);
 }
@@ -81,7 +81,8 @@ RungPlan plan_registers(const SoftmaxArgs& args, const DeviceProperties&) {
 }
 RungPlan plan_vectorized(const SoftmaxArgs& args, const DeviceProperties&) {
   const Rows<kTensors> rows = geometry(args);
-  return {.config = PlanConfig::of(Cut{.rows = rows, .shape = row_shape(covering_vectors(args, rows))})};
+  return {.config = PlanConfig::of(
+              Cut{.rows = rows, .shape = shape_for(kRowShapes, covering_vectors(args, rows))})};
 }
 RungPlan plan_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);

@@ -7,15 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "rooftile/core/element.h"
-#include "rooftile/core/host_tensor.h"
 #include "rooftile/core/operator.h"
-#include "rooftile/ops/softmax/softmax_plan.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
@@ -23,52 +20,19 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
 // Without a period that rows could have in common; between -3 and 3.
 float number_at(std::int64_t i) { return static_cast<float>(i * i / 3 % 97) / 16.0f - 3.0f; }
 
-class SoftmaxTest : public ::testing::TestWithParam<Device> {
+class SoftmaxTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
-  template <class Value>
-  Tensor tensor(const Extents& shape, Value value) {
-    HostTensor host = HostTensor::create(DType::f32, shape).value();
-    for (std::int64_t i = 0; i < host.numel(); ++i) host.set(i, static_cast<double>(value(i)));
-    return Tensor::from(context(), host.view()).value();
-  }
-
-  // By every rung that serves the call, in y's memory, which `result` reads.
   template <class Expect>
   void for_every_rung(const SoftmaxArgs& args, int least, Expect expect) {
-    int rungs = 0;
-    for (const RungRow& rung : softmax_operator().rungs) {
-      if (!unsupported_reason(rung, ArgsRef::of(args), context().properties()).empty()) continue;
-      ++rungs;
-      const Status status = run_rung(softmax_operator(), rung, context(), AnyArgs::of(args));
-      ASSERT_TRUE(status.ok()) << rung.id << ": " << status.message();
-      expect(rung.id);
-    }
-    EXPECT_GE(rungs, least);
+    OnEveryDevice::for_every_rung(softmax_operator(), args, least, expect);
   }
-
   std::string refusal(const SoftmaxArgs& args) {
     const Status status = softmax(context(), args);
     return status.ok() ? "accepted" : std::string(status.rule());
   }
-
- private:
-  std::optional<Context> context_;
 };
 
 std::vector<double> softmax_of(const std::vector<float>& row) {
@@ -237,9 +201,7 @@ TEST(SoftmaxTestPlan, ChoosesByLength) {
   EXPECT_EQ(chosen(4096, 32768), "online_block");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, SoftmaxTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, SoftmaxTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

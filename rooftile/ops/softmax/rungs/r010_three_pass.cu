@@ -12,12 +12,13 @@ namespace {
 template <class T>
 __global__ void __launch_bounds__(softmax_plan::kLessonBlock) three_pass_kernel(Operands<T> call) {
   const std::int64_t r = std::int64_t{blockIdx.x} * softmax_plan::kLessonBlock + threadIdx.x;
-  if (r >= call.rows.count) return;
+  if (r >= call.places.rows.count) return;
   const RowElements<T> row(call, r);
   Stats stats = kNone;
-  for (std::int64_t j = 0; j < call.rows.length; ++j) stats.maximum = fmaxf(stats.maximum, row.value(j));
+  for (std::int64_t j = 0; j < call.places.rows.length; ++j)
+    stats.maximum = fmaxf(stats.maximum, row.value(j));
   const float reference = finite_or_zero(stats.maximum);
-  for (std::int64_t j = 0; j < call.rows.length; ++j)
+  for (std::int64_t j = 0; j < call.places.rows.length; ++j)
     stats.sum += call.exponentials.of(row.value(j) - reference);
   write_elements(row, call.results(stats), 0, 1);
 }

@@ -13,10 +13,10 @@ template <class T>
 __global__ void __launch_bounds__(softmax_plan::kWarpRowsBlock) online_warp_kernel(Operands<T> call) {
   constexpr int kWarps = softmax_plan::kWarpRowsBlock / kWarpSize;
   const std::int64_t r = std::int64_t{blockIdx.x} * kWarps + warp_index();
-  if (r >= call.rows.count) return;
+  if (r >= call.places.rows.count) return;
   const RowElements<T> row(call, r);
   Stats stats = kNone;
-  for (std::int64_t j = lane_index(); j < call.rows.length; j += kWarpSize)
+  for (std::int64_t j = lane_index(); j < call.places.rows.length; j += kWarpSize)
     call.exponentials.add(stats, row.value(j));
   stats = call.exponentials.over_lanes(std::integral_constant<int, kWarpSize>{}, stats);
   write_elements(row, call.results(stats), lane_index(), kWarpSize);

@@ -21,12 +21,12 @@ __global__ void __launch_bounds__(softmax_plan::kBlockRowThreads) online_block_k
   const Exponentials& exponentials = call.exponentials;
   float maximum = kNegativeInfinity;
   double sum = 0;
-  for (std::int64_t j = threadIdx.x; j < call.rows.length; j += kInFlight * Threads::kThreads) {
+  for (std::int64_t j = threadIdx.x; j < call.places.rows.length; j += kInFlight * Threads::kThreads) {
     Vec<float, kInFlight> values;
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) {
       const std::int64_t at = j + i * Threads::kThreads;
-      values[i] = at < call.rows.length ? row.value(at) : kNegativeInfinity;
+      values[i] = at < call.places.rows.length ? row.value(at) : kNegativeInfinity;
     }
     Stats step{maximum, 0};
     exponentials.add(step, values);

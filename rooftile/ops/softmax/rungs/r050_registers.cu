@@ -18,8 +18,8 @@ __global__ void __launch_bounds__(kThreads < 128 ? 128 : kThreads) registers_ker
   __shared__ Stats s_stats[Threads::kWarps];
   const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
   const std::int64_t length =
-      r < call.rows.count ? call.rows.length : 0;  // behind the last row there is none
-  const RowElements<T> row(call, smaller(r, call.rows.count - 1));
+      r < call.places.rows.count ? call.places.rows.length : 0;  // behind the last row there is none
+  const RowElements<T> row(call, smaller(r, call.places.rows.count - 1));
   Vec<float, kOwn> values;
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) {

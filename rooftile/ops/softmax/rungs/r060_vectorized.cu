@@ -24,9 +24,9 @@ __global__ void __launch_bounds__(block_of(kThreads), softmax_plan::kResidentThr
   constexpr int kRows = block_of(kThreads) / kThreads;
   __shared__ Stats s_stats[kRows][Threads::kWarps];
   const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
-  const bool is_row = r < call.rows.count;
+  const bool is_row = r < call.places.rows.count;
   RegisterRow<T, Threads, kVectors> row;
-  row.load(call.x(is_row ? r : 0), is_row ? static_cast<int>(call.rows.length) : 0,
+  row.load(call.x(is_row ? r : 0), is_row ? static_cast<int>(call.places.rows.length) : 0,
            static_cast<T>(kNegativeInfinity));
   Stats stats = kNone;
   row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(block_of(kThreads), softmax_plan::kResidentThr
 
 template <class T, std::size_t kShape = 0>
 Status launch_shape(const Call<SoftmaxArgs>& call) {
-  constexpr softmax_plan::RowShape kOf = softmax_plan::kRowShapes[kShape];
+  constexpr RowShape kOf = softmax_plan::kRowShapes[kShape];
   constexpr int kBlock = block_of(kOf.threads);
   if (call.config<Cut>().shape == static_cast<int>(kShape))
     return launch_rows<T>(call, vectorized_kernel<T, kOf.threads, kOf.vectors>, kBlock, kBlock / kOf.threads);

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads, softmax_plan::kResidentThreads / kTh
   cluster_arrive();
   const std::int64_t r = blockIdx.x / cluster_blocks();
   Row row;
-  row.load(call.x(r), static_cast<int>(call.rows.length), static_cast<T>(kNegativeInfinity),
+  row.load(call.x(r), static_cast<int>(call.places.rows.length), static_cast<T>(kNegativeInfinity),
            static_cast<int>(cluster_rank()) * part, part);
   Stats stats = kNone;
   row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads, softmax_plan::kResidentThreads / kTh
 
 template <class T, std::size_t kShape = 0>
 Status launch_shape(const Call<SoftmaxArgs>& call) {
-  constexpr softmax_plan::RowShape kOf = softmax_plan::kClusterShapes[kShape];
+  constexpr RowShape kOf = softmax_plan::kClusterShapes[kShape];
   const Cut& cut = call.config<Cut>();
   if (cut.shape == static_cast<int>(kShape)) {
     if (cut.rows.is_empty()) return {};

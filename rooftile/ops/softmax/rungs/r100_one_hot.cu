@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(softmax_plan::kBlockRowThreads) one_hot_kernel
   const RowElements<T> row(call, blockIdx.x);
   const Best none{kNegativeInfinity, kBehindAll};
   Best best = none;
-  for (std::int64_t j = threadIdx.x; j < call.rows.length; j += Threads::kThreads) {
+  for (std::int64_t j = threadIdx.x; j < call.places.rows.length; j += Threads::kThreads) {
     const float value = row.value(j);
     best = better(best, {value, value == kNegativeInfinity ? kBehindAll : j});
   }
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(softmax_plan::kBlockRowThreads) one_hot_kernel
                              [](auto lanes, const Best& own) { return lanes_reduce<lanes>(own, better); });
   const float chosen = isnan(best.value) ? best.value : call.log ? 0.0f : 1.0f;
   const float other = isnan(best.value) ? best.value : call.log ? kNegativeInfinity : 0.0f;
-  for (std::int64_t j = threadIdx.x; j < call.rows.length; j += Threads::kThreads)
+  for (std::int64_t j = threadIdx.x; j < call.places.rows.length; j += Threads::kThreads)
     row.store(j, j == best.place ? chosen : other);
 }
 

@@ -20,10 +20,11 @@ __global__ void __launch_bounds__((kRingWarps + 1) * kWarpSize)
   const std::int64_t step = plan.clusters;
   const auto filler = static_cast<T>(kNegativeInfinity);
   if (Ring::is_producer()) {
-    ring.load(call.rows.count, first, step, call.rows.length, [&](std::int64_t row) { return call.x(row); });
+    ring.load(call.places.rows.count, first, step, call.places.rows.length,
+              [&](std::int64_t row) { return call.x(row); });
   } else {
-    for (std::int64_t row = first; row < call.rows.count; row += step) {
-      ring.begin(call.x(row), call.rows.length);
+    for (std::int64_t row = first; row < call.places.rows.count; row += step) {
+      ring.begin(call.x(row), call.places.rows.length);
       Stats stats = kNone;
       ring.for_each_arriving(filler, [&](const auto& vec) { call.exponentials.add(stats, as_floats(vec)); });
       stats = ring.all_reduce(

@@ -6,9 +6,10 @@
 
 #include "rooftile/core/rung.h"
 #include "rooftile/device/dispatch.h"
-#include "rooftile/device/fast_divide.h"
 #include "rooftile/device/fast_math.h"
 #include "rooftile/device/launch.h"
+#include "rooftile/device/rounded.h"
+#include "rooftile/device/row_places.h"
 #include "rooftile/device/row_threads.h"
 #include "rooftile/device/types.h"
 #include "rooftile/device/vec.h"
@@ -98,26 +99,6 @@ struct Results {
   }
 };
 
-// Rounds once, to nearest even.
-template <class T>
-__device__ __forceinline__ T rounded(float value) {
-  if constexpr (std::is_same_v<T, __half>) {
-    return __float2half_rn(value);
-  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
-    return __float2bfloat16_rn(value);
-  } else {
-    return value;
-  }
-}
-
-template <class T, int kCount>
-__device__ __forceinline__ Vec<float, kCount> as_floats(const Vec<T, kCount>& vec) {
-  Vec<float, kCount> v;
-#pragma unroll
-  for (int e = 0; e < kCount; ++e) v[e] = static_cast<float>(vec[e]);
-  return v;
-}
-
 // The results of elements that lie side by side.
 template <bool kLog, class T, int kCount>
 __device__ __forceinline__ Vec<T, kCount> results_of(const Results& results, const Vec<T, kCount>& vec) {
@@ -130,27 +111,21 @@ __device__ __forceinline__ Vec<T, kCount> results_of(const Results& results, con
 // A call's tensors, and where a row begins in each.
 template <class T>
 struct Operands {
+  RowPlaces<kTensors> places;
   const T* g_x;
   const T* g_bias;             // null: none
   const std::uint8_t* g_mask;  // null: none
   T* g_y;
-  Rows<kTensors> rows;
-  FastDivisor<std::uint64_t> by_inner;
   Exponentials exponentials;
   float inverse_temperature;
   bool log;
 
-  [[nodiscard]] __device__ __forceinline__ std::int64_t offset(std::size_t tensor, std::int64_t row) const {
-    const RowPitch& place = rows.tensors[tensor];
-    if (rows.inner == rows.count) return row * place.pitch;
-    const auto parts = by_inner.divide_with_remainder(static_cast<std::uint64_t>(row));
-    return static_cast<std::int64_t>(parts.quotient) * place.outer_pitch +
-           static_cast<std::int64_t>(parts.remainder) * place.pitch;
-  }
   [[nodiscard]] __device__ __forceinline__ const T* x(std::int64_t row) const {
-    return g_x + offset(kX, row);
+    return g_x + places.offset(kX, row);
   }
-  [[nodiscard]] __device__ __forceinline__ T* y(std::int64_t row) const { return g_y + offset(kY, row); }
+  [[nodiscard]] __device__ __forceinline__ T* y(std::int64_t row) const {
+    return g_y + places.offset(kY, row);
+  }
   [[nodiscard]] __device__ __forceinline__ Results results(const Stats& stats) const {
     return Results::of(exponentials, inverse_temperature, log, stats);
   }
@@ -167,10 +142,10 @@ struct RowElements {
 
   __device__ __forceinline__ RowElements(const Operands<T>& call, std::int64_t row)
       : g_x(call.x(row)),
-        g_bias(call.g_bias == nullptr ? nullptr : call.g_bias + call.offset(kBias, row)),
-        g_mask(call.g_mask == nullptr ? nullptr : call.g_mask + call.offset(kMask, row)),
+        g_bias(call.g_bias == nullptr ? nullptr : call.g_bias + call.places.offset(kBias, row)),
+        g_mask(call.g_mask == nullptr ? nullptr : call.g_mask + call.places.offset(kMask, row)),
         g_y(call.y(row)),
-        rows(call.rows) {}
+        rows(call.places.rows) {}
   [[nodiscard]] __device__ __forceinline__ float value(std::int64_t j) const {
     if (g_mask != nullptr && g_mask[j * rows.tensors[kMask].step] == 0) return kNegativeInfinity;
     const auto x = static_cast<float>(g_x[j * rows.tensors[kX].step]);
@@ -192,15 +167,13 @@ __device__ __forceinline__ void write_elements(const RowElements<T>& row, const 
 template <class T>
 Operands<T> operands_of(const Call<SoftmaxArgs>& call) {
   const SoftmaxArgs& args = call.args;
-  const Rows<kTensors>& rows = call.config<Cut>().rows;
   const double inverse = args.temperature > 0 ? 1 / args.temperature : 1.0;
   constexpr double kLog2E = 1.4426950408889634;
-  return {.g_x = static_cast<const T*>(args.x.data),
+  return {.places = RowPlaces<kTensors>::of(call.config<Cut>().rows),
+          .g_x = static_cast<const T*>(args.x.data),
           .g_bias = static_cast<const T*>(is_absent(args.bias) ? nullptr : args.bias.data),
           .g_mask = static_cast<const std::uint8_t*>(is_absent(args.mask) ? nullptr : args.mask.data),
           .g_y = static_cast<T*>(args.y.data),
-          .rows = rows,
-          .by_inner = FastDivisor<std::uint64_t>(static_cast<std::uint64_t>(larger(1, rows.inner))),
           .exponentials = {static_cast<float>(kLog2E * inverse)},
           .inverse_temperature = static_cast<float>(inverse),
           .log = args.log};

@@ -1,0 +1,31 @@
+// Between f32, in which operators compute, and the 16-bit floats that they read and write.
+#pragma once
+
+#include <type_traits>
+
+#include "rooftile/device/types.h"
+#include "rooftile/device/vec.h"
+
+namespace rooftile::ROOFTILE_TARGET {
+
+// Rounds once, to nearest even. T: float, __half or __nv_bfloat16.
+template <class T>
+__device__ __forceinline__ T rounded(float value) {
+  if constexpr (std::is_same_v<T, __half>) {
+    return __float2half_rn(value);
+  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    return __float2bfloat16_rn(value);
+  } else {
+    return value;
+  }
+}
+
+template <class T, int kCount>
+__device__ __forceinline__ Vec<float, kCount> as_floats(const Vec<T, kCount>& vec) {
+  Vec<float, kCount> v;
+#pragma unroll
+  for (int e = 0; e < kCount; ++e) v[e] = static_cast<float>(vec[e]);
+  return v;
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET
