@@ -55,7 +55,8 @@ std::vector<Buffer> buffers_of(const lab::DeviceProblem& problem, const lab::Scr
   std::vector<Buffer> buffers;
   for (const lab::DeviceTensor& tensor : problem.tensors()) {
     const bool is_input = tensor.input.has_value();
-    buffers.push_back({tensor.slot->name, tensor.buffer.data(), tensor.buffer.bytes(), is_input, is_input});
+    buffers.push_back({tensor.slot->name, tensor.buffer.data(), tensor.buffer.bytes(), is_input,
+                       is_input && !tensor.overwritten});
   }
   buffers.push_back({"the workspace", scratch.any.data(), scratch.any.bytes(), false});
   buffers.push_back({"the zeroed workspace", scratch.zeroed.data(), scratch.zeroed.bytes(), true});
