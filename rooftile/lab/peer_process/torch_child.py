@@ -57,6 +57,21 @@ class Unsupported(Exception):
     """Why torch does not do this, here: the row is skipped and says so."""
 
 
+# untimed: what runs outside of the timed region decides no time, and is in no digest (tools/rung_digest)
+class Returned:
+    """A call without out=: call() returns its outputs by slot, and run() puts them where they are judged."""
+
+    def __init__(self, torch, call):
+        self.capturing = torch.cuda.is_current_stream_capturing if torch.cuda.is_available() else bool
+        self.call, self.outputs = call, {}
+
+    def __call__(self):
+        if self.capturing():
+            raise RuntimeError("its result lies where the graph has it, and is not to be judged")
+        self.outputs = self.call()
+
+
+# timed
 def in_one_line(error):
     """An exception without its folders: they are nobody's business in a record."""
     text = str(error).strip().split("\n")[0] or type(error).__name__
@@ -210,6 +225,10 @@ class Child:
         launch = self.launches[request["peer"]]
         launch.start(self.mode is not None and self.mode[2])
         self.synchronize()
+        # untimed
+        for name, output in getattr(launch.step, "outputs", {}).items():
+            self.slots[name].view.copy_(output)
+        # timed
         for slot in self.slots.values():
             if slot.spec["written"]:
                 slot.write(os.path.join(self.folder, f"{slot.name}.out"))

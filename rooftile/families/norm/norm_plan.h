@@ -1,0 +1,170 @@
+// How the rungs of layer_norm and rms_norm cut a call: rows, and who has which part of one. Args: LayerNormArgs or RmsNormArgs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "rooftile/core/device.h"
+#include "rooftile/core/integers.h"
+#include "rooftile/core/row_cut.h"
+#include "rooftile/core/rows.h"
+#include "rooftile/core/rung.h"
+#include "rooftile/core/status.h"
+
+namespace rooftile::norm_plan {
+
+// Places of the tensors in Rows.
+inline constexpr std::size_t kX = 0;
+inline constexpr std::size_t kResidual = 1;
+inline constexpr std::size_t kY = 2;
+inline constexpr std::size_t kTensors = 3;
+
+inline constexpr int kLessonBlock = 128;
+inline constexpr int kWarpRowsBlock = 256;
+inline constexpr int kBlockRowThreads = 512;
+
+// threaded: elements of a long row that are a task, and bytes of what is known of each.
+inline constexpr std::int64_t kCpuPart = 65536;
+inline constexpr std::int64_t kCpuStatsBytes = 24;
+
+// Longer chains of f32 sums are not exact enough.
+inline constexpr std::int64_t kLongestThreadRow = 16384;
+
+// warp_row: elements of a row that a lane has.
+inline constexpr int kOwnElements = 32;
+
+inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
+                                                         {2, 1},
+                                                         {4, 1},
+                                                         {8, 1},
+                                                         {16, 1},
+                                                         {32, 1},
+                                                         {32, 2},
+                                                         {32, 3},
+                                                         {32, 4},
+                                                         {64, 3},
+                                                         {64, 4},
+                                                         {64, 8},
+                                                         {128, 8},
+                                                         {256, 8},
+                                                         {512, 8}}};
+inline constexpr int kVectorizedBlock = 128;  // threads, where rows have a warp at most
+
+// cluster: threads of a block, and vectors that each has. Rows have a vector for every block, wherever they begin.
+inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
+inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
+
+struct Cut {
+  Rows<kTensors> rows{};
+  int shape = 0;  // vectorized: which of kRowShapes; cluster: of kClusterShapes
+  ClusterCut cluster{};
+};
+
+template <class Args>
+Rows<kTensors> geometry(const Args& args) {
+  return rows_of<kTensors>({args.x, args.residual, args.y});
+}
+
+template <class Args>
+std::int64_t row_bytes(const Args& args) {
+  return args.x.shape[args.x.rank() - 1] * static_cast<std::int64_t>(size_of(args.x.dtype));
+}
+
+template <class Args>
+std::int64_t vectors_of(const Args& args, const Rows<kTensors>& rows) {
+  return covering_vectors(args.x, rows.tensors[kX], rows.length);
+}
+template <class Args>
+ClusterCut cluster_of(const Args& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
+  return cluster_for(kClusterShapes, rows.count, vectors_of(args, rows), device);
+}
+
+// What slots and parameters do not say.
+template <class Args>
+Status check(const Args& args) {
+  const std::int64_t n = args.x.shape[args.x.rank() - 1];
+  const auto has_length = [n](const ConstTensorView& view) { return is_absent(view) || view.shape[0] == n; };
+  if (!has_length(args.weight)) return invalid_argument("weight must have an element for each column of x");
+  if constexpr (requires { args.bias; }) {
+    if (!has_length(args.bias)) return invalid_argument("bias must have an element for each column of x");
+  }
+  if (!geometry(args).fits) {
+    return unsupported(
+        "the axes in front of the rows lie at more than two strides: call it for a part of the tensor at a time, or for a "
+        "copy without gaps");
+  }
+  return {};
+}
+
+// What the rungs serve; empty: the call.
+template <class Args>
+std::string_view supports_thread_rows(const Args& args, const DeviceProperties&) {
+  return geometry(args).length > kLongestThreadRow
+             ? "serves rows up to 16384 elements, whose sums are exact enough: see block_row"
+             : "";
+}
+template <class Args>
+std::string_view supports_warp_rows(const Args& args, const DeviceProperties&) {
+  return geometry(args).length > std::int64_t{kOwnElements} * 32
+             ? "a warp's registers have room for rows of 1024 elements: see block_row"
+             : "";
+}
+template <class Args>
+std::string_view supports_vectors(const Args& args) {
+  const Rows<kTensors> rows = geometry(args);
+  const bool alike = lie_alike(args.x, rows.tensors[kX], args.y, rows.tensors[kY]) &&
+                     (is_absent(args.residual) ||
+                      lie_alike(args.x, rows.tensors[kX], args.residual, rows.tensors[kResidual]));
+  return alike ? ""
+               : "needs rows without gaps that lie to 16 bytes alike in x, y and residual: see block_row";
+}
+template <class Args>
+std::string_view supports_vectorized(const Args& args, const DeviceProperties&) {
+  if (shape_for(kRowShapes, vectors_of(args, geometry(args))) < 0)
+    return "registers have room for rows of 64 KiB: see cluster, block_row";
+  return supports_vectors(args);
+}
+template <class Args>
+std::string_view supports_cluster(const Args& args, const DeviceProperties& device) {
+  if (cluster_of(args, geometry(args), device).blocks == 0)
+    return "a row does not fit into a cluster's registers: see block_row";
+  if (row_bytes(args) < kShortestClusterRow) return "serves rows from 1 KiB on: see vectorized";
+  return supports_vectors(args);
+}
+
+template <class Args>
+RungPlan plan_rows(const Args& args, const DeviceProperties&) {
+  return {.config = PlanConfig::of(Cut{.rows = geometry(args)})};
+}
+template <class Args>
+RungPlan plan_parts(const Args& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  const std::int64_t parts = ceil_div(rows.length, kCpuPart);
+  if (parts <= 1) return {};
+  return {.workspace = {.bytes = static_cast<std::size_t>(rows.count * parts * kCpuStatsBytes)}};
+}
+template <class Args>
+RungPlan plan_vectorized(const Args& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  return {.config =
+              PlanConfig::of(Cut{.rows = rows, .shape = shape_for(kRowShapes, vectors_of(args, rows))})};
+}
+template <class Args>
+RungPlan plan_cluster(const Args& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  const ClusterCut cut = cluster_of(args, rows, device);
+  return {.config = PlanConfig::of(Cut{.rows = rows, .shape = cut.shape, .cluster = cut})};
+}
+
+// Registers, as far as a block's reach, then those of a cluster.
+template <class Args>
+std::string_view choose(const Args& args, const DeviceProperties& device) {
+  if (device.device.kind == DeviceKind::cpu) return "threaded";
+  if (supports_vectorized(args, device).empty()) return "vectorized";
+  if (device.compute_capability == 90 && supports_cluster(args, device).empty()) return "cluster";
+  return supports_warp_rows(args, device).empty() ? "warp_row" : "block_row";
+}
+
+}  // namespace rooftile::norm_plan

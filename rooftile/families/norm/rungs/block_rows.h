@@ -1,0 +1,58 @@
+// A block for a row of any length and any strides, read twice.
+#pragma once
+
+#include "rooftile/families/norm/rungs/norm_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::norm {
+
+// Eight elements of a thread are on their way at once, and make one step of its statistics, which are in double: a chain of any
+// length is exact enough.
+template <class Norm, class T>
+__global__ void __launch_bounds__(norm_plan::kBlockRowThreads) block_rows_kernel(Operands<T> call) {
+  using Threads = RowThreads<norm_plan::kBlockRowThreads>;
+  using Long = typename Norm::template StatsOf<double>;
+  constexpr int kInFlight = 8;
+  __shared__ Long s_stats[2][Threads::kWarps];  // by the first statistics, by those of scaled elements
+  const RowElements<T> row(call, blockIdx.x);
+  const Results results = call.template results<Norm>([&](float scale) {
+    Long stats{};
+    for (std::int64_t j = threadIdx.x; j < call.length(); j += kInFlight * Threads::kThreads) {
+      float values[kInFlight];
+      float count = 0;
+      float sum = 0;
+      const auto for_own = [&](auto body) {
+#pragma unroll
+        for (int i = 0; i < kInFlight; ++i) {
+          const std::int64_t at = j + i * Threads::kThreads;
+          if (at < call.length()) body(i, at);
+        }
+      };
+      for_own(
+          [&](int i, std::int64_t at) { values[i] = scale == 1.0f ? row.take(at) : row.again(at) * scale; });
+      for_own([&](int i, std::int64_t) {
+        count += 1;
+        sum += values[i];
+      });
+      const auto step = Norm::of(count, sum, [&](float mean) {
+        float squares = 0;
+        for_own([&](int i, std::int64_t) { squares = fmaf(values[i] - mean, values[i] - mean, squares); });
+        return squares;
+      });
+      stats = Norm::combined(stats, step);
+    }
+    return Norm::single(
+        Threads::all_reduce(stats, Long{}, s_stats[scale == 1.0f ? 0 : 1],
+                            [](auto lanes, const Long& own) { return Norm::over_lanes(lanes, own); }));
+  });
+  for (std::int64_t j = threadIdx.x; j < call.length(); j += Threads::kThreads)
+    row.store(j, results.of(row.again(j)));
+}
+
+template <class Norm, class Args>
+Status launch_block_rows(const Call<Args>& call) {
+  return dispatch_floats(call.args, [&]<class T>() {
+    return launch_rows<T>(call, block_rows_kernel<Norm, T>, norm_plan::kBlockRowThreads, 1);
+  });
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::norm

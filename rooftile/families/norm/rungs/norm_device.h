@@ -1,0 +1,270 @@
+// What the rungs of layer_norm and rms_norm share: a call's tensors, a row's statistics, and from arguments to types.
+//
+// A row is normalised about a centre: its mean (Centred, layer_norm), or 0 (Uncentred, rms_norm).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "rooftile/core/rung.h"
+#include "rooftile/device/dispatch.h"
+#include "rooftile/device/launch.h"
+#include "rooftile/device/rounded.h"
+#include "rooftile/device/row_places.h"
+#include "rooftile/device/row_threads.h"
+#include "rooftile/device/types.h"
+#include "rooftile/device/vec.h"
+#include "rooftile/device/warp.h"
+#include "rooftile/families/norm/norm_plan.h"
+
+namespace rooftile::ROOFTILE_TARGET::norm {
+
+using norm_plan::Cut, norm_plan::kX, norm_plan::kResidual, norm_plan::kY, norm_plan::kTensors;
+
+// Sums over lanes.
+template <class Lanes, class Real>
+__device__ __forceinline__ Real lanes_sum(Lanes, Real x) {
+  return lanes_reduce<Lanes::value>(x, [](Real a, Real b) { return a + b; });
+}
+
+// Of some elements of a row: how many, their mean, and the squares of their differences from it. Those of parts make those of the
+// whole: what the parts' means are off the common one comes on top. Source: Chan, Golub and LeVeque, "Updating formulae and a
+// pairwise algorithm for computing sample variances" (1979).
+struct Centred {
+  static constexpr bool kHasMean = true;
+  template <class Real>
+  struct alignas(4 * sizeof(Real)) StatsOf {
+    Real count;
+    Real mean;
+    Real squares;
+    Real unused;
+  };
+  using Stats = StatsOf<float>;
+
+  // From a sum, and squares(mean), which adds up the squares of the differences.
+  template <class Squares>
+  __device__ __forceinline__ static Stats of(float count, float sum, Squares squares) {
+    const float mean = count > 0 ? sum / count : 0.0f;
+    return {count, mean, squares(mean), 0};
+  }
+  // Welford's step: the mean moves by the element's share of its difference from it. Of long rows that is less than the mean's last
+  // digits: what rounding takes from it comes with the next step (Kahan).
+  struct Walk {
+    Stats stats{};
+    float lost = 0;
+    __device__ __forceinline__ void add(float v) {
+      const float before = v - stats.mean;
+      stats.count += 1;
+      const float step = before / stats.count - lost;
+      const float mean = stats.mean + step;
+      lost = (mean - stats.mean) - step;
+      stats.mean = mean;
+      stats.squares = fmaf(before, v - mean, stats.squares);
+    }
+  };
+  template <class Real, class Other>
+  __device__ __forceinline__ static StatsOf<Real> combined(const StatsOf<Real>& a, const StatsOf<Other>& b) {
+    const Real count = a.count + b.count;
+    const auto share =
+        static_cast<Real>(count > 0 ? static_cast<float>(b.count) / static_cast<float>(count) : 0.0f);
+    const Real apart = b.mean - a.mean;
+    return {count, a.mean + apart * share, a.squares + b.squares + apart * apart * a.count * share, 0};
+  }
+  template <class Lanes, class Real>
+  __device__ __forceinline__ static StatsOf<Real> over_lanes(Lanes lanes, const StatsOf<Real>& own) {
+    const Real count = lanes_sum(lanes, own.count);
+    const Real sum = lanes_sum(lanes, own.mean * own.count);
+    const Real mean = count > 0 ? sum / count : Real{0};
+    const Real off = own.mean - mean;
+    return {count, mean, lanes_sum(lanes, off * off * own.count + own.squares), 0};
+  }
+  __device__ __forceinline__ static Stats single(const StatsOf<double>& stats) {
+    return {static_cast<float>(stats.count), static_cast<float>(stats.mean),
+            static_cast<float>(stats.squares), 0};
+  }
+  __device__ __forceinline__ static float mean(const Stats& stats) { return stats.mean; }
+};
+
+// Of some elements of a row: their squares.
+struct Uncentred {
+  static constexpr bool kHasMean = false;
+  template <class Real>
+  struct StatsOf {
+    Real squares;
+  };
+  using Stats = StatsOf<float>;
+
+  template <class Squares>
+  __device__ __forceinline__ static Stats of(float, float, Squares squares) {
+    return {squares(0.0f)};
+  }
+  struct Walk {
+    Stats stats{};
+    __device__ __forceinline__ void add(float v) { stats.squares = fmaf(v, v, stats.squares); }
+  };
+  template <class Real, class Other>
+  __device__ __forceinline__ static StatsOf<Real> combined(const StatsOf<Real>& a, const StatsOf<Other>& b) {
+    return {a.squares + b.squares};
+  }
+  template <class Lanes, class Real>
+  __device__ __forceinline__ static StatsOf<Real> over_lanes(Lanes lanes, const StatsOf<Real>& own) {
+    return {lanes_sum(lanes, own.squares)};
+  }
+  __device__ __forceinline__ static Stats single(const StatsOf<double>& stats) {
+    return {static_cast<float>(stats.squares)};
+  }
+  __device__ __forceinline__ static float mean(const Stats&) { return 0; }
+};
+
+// Squares leave the range of f32 where elements do not: then the statistics are taken once more, of elements times this.
+struct Range {
+  static constexpr float kDown = 0x1p-80f;
+  static constexpr float kUp = 0x1p80f;
+  static constexpr float kTiny = 1e-30f;
+
+  // 1: they hold. Of NaN and infinities there is no better; differences from a mean of 1 or more are 0 or within the range.
+  __device__ __forceinline__ static float scale_for(float squares, float mean, float length, float eps) {
+    if (!(squares <= std::numeric_limits<float>::max())) return kDown;
+    return eps < kTiny && squares < kTiny * length && fabsf(mean) < 1.0f ? kUp : 1.0f;
+  }
+};
+
+// From a row's elements to its results, but for weight and bias.
+struct Results {
+  float scale;
+  float mean;  // times scale
+  float inverse_deviation;
+
+  template <class Norm>
+  __device__ __forceinline__ static Results of(const typename Norm::Stats& stats, float scale, float length,
+                                               float eps) {
+    const float variance = stats.squares / length + eps * scale * scale;
+    return {scale, Norm::mean(stats), 1.0f / sqrtf(variance)};
+  }
+  __device__ __forceinline__ float of(float v) const { return fmaf(v, scale, -mean) * inverse_deviation; }
+};
+
+// A call's tensors, and where a row begins in each.
+template <class T>
+struct Operands {
+  RowPlaces<kTensors> places;
+  const T* g_x;
+  T* g_residual;      // null: none
+  const T* g_weight;  // null: ones
+  const T* g_bias;    // null: zeros
+  T* g_y;
+  float eps;
+
+  [[nodiscard]] __device__ __forceinline__ const T* x(std::int64_t row) const {
+    return g_x + places.offset(kX, row);
+  }
+  [[nodiscard]] __device__ __forceinline__ T* residual(std::int64_t row) const {
+    return g_residual == nullptr ? nullptr : g_residual + places.offset(kResidual, row);
+  }
+  [[nodiscard]] __device__ __forceinline__ T* y(std::int64_t row) const {
+    return g_y + places.offset(kY, row);
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int64_t count() const { return places.rows.count; }
+  [[nodiscard]] __device__ __forceinline__ std::int64_t length() const { return places.rows.length; }
+
+  // take(scale) gives the row's Stats, of elements times scale, to all who call. `any(x)`: whether x holds for anyone who has to
+  // call take together with this thread.
+  template <class Norm, class Take, class Any>
+  [[nodiscard]] __device__ __forceinline__ Results results(Take take, Any any) const {
+    const auto n = static_cast<float>(length());
+    typename Norm::Stats stats = take(1.0f);
+    const float scale = Range::scale_for(stats.squares, Norm::mean(stats), n, eps);
+    if (any(scale != 1.0f)) stats = take(scale);
+    return Results::of<Norm>(stats, scale, n, eps);
+  }
+  template <class Norm, class Take>
+  [[nodiscard]] __device__ __forceinline__ Results results(Take take) const {
+    return results<Norm>(take, [](bool mine) { return mine; });
+  }
+};
+
+// What is normalised: rounded as the residual keeps it.
+template <class T>
+__device__ __forceinline__ T added(T x, T residual) {
+  return rounded<T>(static_cast<float>(x) + static_cast<float>(residual));
+}
+
+// Elements of one row, one by one, whatever strides they have. Each thread has its own, whose sum with the residual it takes once.
+template <class T>
+struct RowElements {
+  const Operands<T>& call;
+  const T* g_x;
+  T* g_residual;
+  T* g_y;
+
+  __device__ __forceinline__ RowElements(const Operands<T>& operands, std::int64_t row)
+      : call(operands), g_x(operands.x(row)), g_residual(operands.residual(row)), g_y(operands.y(row)) {}
+
+  [[nodiscard]] __device__ __forceinline__ float take(std::int64_t j) const {
+    const T x = g_x[j * step(kX)];
+    if (g_residual == nullptr) return static_cast<float>(x);
+    T& residual = g_residual[j * step(kResidual)];
+    residual = added(x, residual);
+    return static_cast<float>(residual);
+  }
+  // What take(j) gave.
+  [[nodiscard]] __device__ __forceinline__ float again(std::int64_t j) const {
+    return static_cast<float>(g_residual == nullptr ? g_x[j * step(kX)] : g_residual[j * step(kResidual)]);
+  }
+  __device__ __forceinline__ void store(std::int64_t j, float normalised) const {
+    if (call.g_weight != nullptr) normalised *= static_cast<float>(call.g_weight[j]);
+    if (call.g_bias != nullptr) normalised += static_cast<float>(call.g_bias[j]);
+    g_y[j * step(kY)] = rounded<T>(normalised);
+  }
+
+ private:
+  [[nodiscard]] __device__ __forceinline__ std::int64_t step(std::size_t tensor) const {
+    return call.places.rows.tensors[tensor].step;
+  }
+};
+
+template <class Args>
+ConstTensorView bias_of(const Args& args) {
+  if constexpr (requires { args.bias; }) return args.bias;
+  return {};
+}
+
+template <class T, class Args>
+Operands<T> operands_of(const Call<Args>& call) {
+  const Args& args = call.args;
+  const ConstTensorView bias = bias_of(args);
+  return {.places = RowPlaces<kTensors>::of(call.template config<Cut>().rows),
+          .g_x = static_cast<const T*>(args.x.data),
+          .g_residual = static_cast<T*>(is_absent(args.residual) ? nullptr : args.residual.data),
+          .g_weight = static_cast<const T*>(is_absent(args.weight) ? nullptr : args.weight.data),
+          .g_bias = static_cast<const T*>(is_absent(bias) ? nullptr : bias.data),
+          .g_y = static_cast<T*>(args.y.data),
+          .eps = static_cast<float>(args.eps)};
+}
+
+// Calls body.operator()<T>(). In the checked build one dtype goes through every path, but of vectors, whose elements it may
+// have more of.
+template <class Checked = DTypes<float>, class Args, class Body>
+Status dispatch_floats(const Args& args, Body&& body) {
+  return dispatch(CompiledDTypes<DTypes<float, __half, __nv_bfloat16>, Checked>{}, args.x.dtype,
+                  std::forward<Body>(body));
+}
+
+inline constexpr std::int64_t kMostBlocks = 2147483647;
+
+// A kernel of this call's operands; `rows_per_block` of them to a block.
+template <class T, class Args>
+Status launch_rows(const Call<Args>& call, void (*kernel)(Operands<T>), int threads, int rows_per_block) {
+  const Rows<kTensors>& rows = call.template config<Cut>().rows;
+  if (rows.is_empty()) return {};
+  const std::int64_t blocks = ceil_div(rows.count, rows_per_block);
+  if (blocks > kMostBlocks) return unsupported("more than 2^31 - 1 blocks: call it for a part of the rows");
+  return launch(kernel,
+                {.grid = dim3(static_cast<unsigned>(blocks)),
+                 .block = dim3(static_cast<unsigned>(threads)),
+                 .stream = call.stream},
+                operands_of<T>(call));
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::norm

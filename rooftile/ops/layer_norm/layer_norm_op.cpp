@@ -1,0 +1,121 @@
+#include <vector>
+
+#include "rooftile/core/describe.h"
+#include "rooftile/core/registry.h"
+#include "rooftile/families/norm/norm_plan.h"
+#include "rooftile/ops/layer_norm/layer_norm.h"
+#include "rooftile/ops/layer_norm/rungs.h"
+
+namespace rooftile {
+namespace {
+
+std::vector<Rung<LayerNormArgs>> rung_table() {
+  using namespace norm_plan;
+  constexpr double kMostMoved = 2;  // every row reads the weights once more, from L1
+  return {
+      {.rung = layer_norm_rungs::serial,
+       .idea = "Loops over a row: the definition.",
+       .change = "the start of the CPU climb; in double"},
+      {.rung = layer_norm_rungs::threaded,
+       .idea = "A part of the rows for every core, its loops vectors; long rows by parts.",
+       .change = "all cores, independent chains of sums",
+       .plan = plan_parts<LayerNormArgs>},
+      {.rung = layer_norm_rungs::two_pass,
+       .idea = "A thread walks along a row three times: mean, variance, results.",
+       .change = "the start of the GPU climb; any strides",
+       .supports = norm_plan::supports_thread_rows<LayerNormArgs>,
+       .plan = norm_plan::plan_rows<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 19, 20}}},
+      {.rung = layer_norm_rungs::sum_of_squares,
+       .idea = "The mean of the squares less the square of the mean.",
+       .change = "two walks in place of three; sums in double, where single would cancel",
+       .supports = norm_plan::supports_thread_rows<LayerNormArgs>,
+       .plan = norm_plan::plan_rows<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 16, 22}}},
+      {.rung = layer_norm_rungs::welford,
+       .idea = "The mean moves by each element's share of its difference from it.",
+       .change = "one walk for the statistics, in single: nothing cancels",
+       .source = "Welford, Note on a method for calculating corrected sums of squares and products (1962)",
+       .supports = norm_plan::supports_thread_rows<LayerNormArgs>,
+       .plan = norm_plan::plan_rows<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 16, 22}}},
+      {.rung = layer_norm_rungs::warp_row,
+       .idea = "The lanes of a warp stand side by side in a row, whose elements they keep in registers.",
+       .change = "a warp's loads lie side by side; the row is read once",
+       .supports = supports_warp_rows<LayerNormArgs>,
+       .plan = plan_rows<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+      {.rung = layer_norm_rungs::block_row,
+       .idea = "A block's threads stand side by side in a row, eight elements on their way for each.",
+       .change = "16 warps to a row; it serves rows of any length and any strides",
+       .plan = plan_rows<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
+      {.rung = layer_norm_rungs::vectorized,
+       .idea = "As many threads to a row as it has aligned vectors of 16 bytes.",
+       .change = "16 bytes for each load and store, lanes by the row's length",
+       .supports = supports_vectorized<LayerNormArgs>,
+       .plan = plan_vectorized<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+      {.rung = layer_norm_rungs::cluster,
+       .idea =
+           "The blocks of a cluster have a part of the row in registers; each warp's statistics go to all of them.",
+       .change = "long rows in small blocks: others load and store while one waits for its sum",
+       .supports = supports_cluster<LayerNormArgs>,
+       .plan = plan_cluster<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+  };
+}
+
+}  // namespace
+
+const OperatorDescriptor& layer_norm_operator() {
+  static const OperatorDescriptor op = describe<LayerNormArgs>(
+      {.name = "layer_norm",
+       .summary = "each row less its mean, over its deviation; with weight, bias and a residual",
+       .maths = "v = x + residual; y[j] = (v[j] - mean v) / sqrt(variance v + eps) * weight[j] + bias[j].",
+       .model = "reads every element once and writes it once: bound by memory.",
+       .source = "Ba, Kiros and Hinton, Layer Normalization (2016)",
+       .slots = {in("x", &LayerNormArgs::x,
+                    {.dtypes = {DType::f32, DType::f16, DType::bf16},
+                     .min_rank = 1,
+                     .doc = "rows along the last axis"}),
+                 inout("residual", &LayerNormArgs::residual,
+                       {.dtype_of = "x",
+                        .shape_of = "x",
+                        .optional = true,
+                        .doc = "x is added to it; the sum is normalised"}),
+                 in("weight", &LayerNormArgs::weight,
+                    {.dtype_of = "x",
+                     .min_rank = 1,
+                     .max_rank = 1,
+                     .dense = true,
+                     .optional = true,
+                     .doc = "[n]: a factor"}),
+                 in("bias", &LayerNormArgs::bias,
+                    {.dtype_of = "x",
+                     .min_rank = 1,
+                     .max_rank = 1,
+                     .dense = true,
+                     .optional = true,
+                     .doc = "[n]: added last"}),
+                 out("y", &LayerNormArgs::y,
+                     {.dtype_of = "x", .shape_of = "x", .may_alias = "x", .doc = "normalised rows"})},
+       .params = {param("eps", &LayerNormArgs::eps,
+                        {.doc = "added to the variance", .minimum = 0, .maximum = 1e30}),
+                  case_param<LayerNormArgs>(
+                      "weights", {.doc = "1: with weight and bias, 0: without", .minimum = 0, .maximum = 1}),
+                  case_param<LayerNormArgs>("residuals",
+                                            {.doc = "1: with a residual", .minimum = 0, .maximum = 1}),
+                  case_param<LayerNormArgs>(
+                      "mean", {.doc = "what the elements of x lie about", .minimum = -1e38, .maximum = 1e38}),
+                  case_param<LayerNormArgs>(
+                      "pad", {.doc = "elements between the rows of x", .minimum = 0, .maximum = 1e6})},
+       .check = norm_plan::check<LayerNormArgs>,
+       .choose = norm_plan::choose<LayerNormArgs>,
+       .rungs = rung_table()});
+  return op;
+}
+
+ROOFTILE_ENTRY_POINTS(layer_norm, LayerNormArgs, x)
+
+}  // namespace rooftile

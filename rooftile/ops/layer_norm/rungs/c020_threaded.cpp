@@ -1,0 +1,9 @@
+// CPU rung threaded: cores have rows, or parts of rows, in loops that the compiler makes vectors of.
+#include "rooftile/families/norm/norm_cpu.h"
+#include "rooftile/ops/layer_norm/layer_norm.h"
+
+namespace rooftile::ROOFTILE_TARGET::layer_norm_rungs {
+
+Status ROOFTILE_RUNG(const Call<LayerNormArgs>& call) { return norm::threaded<true>(call); }
+
+}  // namespace rooftile::ROOFTILE_TARGET::layer_norm_rungs
