@@ -18,8 +18,8 @@
 //       Enqueues with the caller's workspace: no allocation, no synchronisation.
 //   const OperatorDescriptor& reduce_operator();
 //
-// ROOFTILE_CALLS_OF_2(select, SelectArgs, in) declares the same for an operator with two outputs: in place of the Tensor
-// and of the TensorSpec there are std::arrays of two.
+// ROOFTILE_CALLS_OF_2(select, SelectArgs, in) declares the same for an operator with two outputs, _OF_3 with three: in place of
+// the Tensor and of the TensorSpec there are std::arrays of as many.
 //
 // Every call may be captured into a graph (Graph::record; by another's capture, with a workspace that was there before).
 // Errors carry the line of the call.
@@ -40,6 +40,8 @@ struct OperatorDescriptor;
 class Registry;
 using TwoTensors = std::array<Tensor, 2>;
 using TwoSpecs = std::array<TensorSpec, 2>;
+using ThreeTensors = std::array<Tensor, 3>;
+using ThreeSpecs = std::array<TensorSpec, 3>;
 
 }  // namespace rooftile
 
@@ -47,6 +49,8 @@ using TwoSpecs = std::array<TensorSpec, 2>;
   ROOFTILE_CALLS_(op, Args, ::rooftile::Tensor, ::rooftile::TensorSpec, __VA_ARGS__)
 #define ROOFTILE_CALLS_OF_2(op, Args, ...) \
   ROOFTILE_CALLS_(op, Args, ::rooftile::TwoTensors, ::rooftile::TwoSpecs, __VA_ARGS__)
+#define ROOFTILE_CALLS_OF_3(op, Args, ...) \
+  ROOFTILE_CALLS_(op, Args, ::rooftile::ThreeTensors, ::rooftile::ThreeSpecs, __VA_ARGS__)
 
 #define ROOFTILE_CALLS_(op, Args, Outputs, Specs, ...)                                        \
   [[nodiscard]] ::rooftile::Status op(                                                        \

@@ -275,9 +275,9 @@ template <class T>
 [[nodiscard]] std::span<T> as_span(T& one) {
   return {&one, 1};
 }
-template <class T>
-[[nodiscard]] std::span<T> as_span(std::array<T, 2>& two) {
-  return two;
+template <class T, std::size_t kCount>
+[[nodiscard]] std::span<T> as_span(std::array<T, kCount>& several) {
+  return several;
 }
 // One rung by name, with a workspace of the Context.
 [[nodiscard]] Status run_rung(const OperatorDescriptor& op, const RungRow& rung, Context& context,
@@ -285,12 +285,14 @@ template <class T>
 
 }  // namespace rooftile
 
-// The public functions that ROOFTILE_CALLS declares (core/api.h), of an operator with one output or two, and the one that the
-// registry calls.
+// The public functions that ROOFTILE_CALLS declares (core/api.h), of an operator with one output, two or three, and the one that
+// the registry calls.
 #define ROOFTILE_ENTRY_POINTS(op, Args, ...) \
   ROOFTILE_ENTRY_POINTS_(op, Args, ::rooftile::Tensor, ::rooftile::TensorSpec, __VA_ARGS__)
 #define ROOFTILE_ENTRY_POINTS_OF_2(op, Args, ...) \
   ROOFTILE_ENTRY_POINTS_(op, Args, ::rooftile::TwoTensors, ::rooftile::TwoSpecs, __VA_ARGS__)
+#define ROOFTILE_ENTRY_POINTS_OF_3(op, Args, ...) \
+  ROOFTILE_ENTRY_POINTS_(op, Args, ::rooftile::ThreeTensors, ::rooftile::ThreeSpecs, __VA_ARGS__)
 #define ROOFTILE_ENTRY_POINTS_(op, Args, Outputs, Specs, ...)                                                \
   static_assert(::std::equality_comparable<Args>, "default the == of Args: a Context knows a call by it");   \
   ::rooftile::Status op(::rooftile::Context& context, const Args& args, ::rooftile::SourceLocation caller) { \
