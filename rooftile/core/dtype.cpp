@@ -52,23 +52,21 @@ const Description& describe(DType dtype) {
   return index < kDescriptions.size() ? kDescriptions[index] : kUnknown;
 }
 
-// Exact: every value of the small formats is a float.
+// Exact: every value of the small formats is a float. Its bits in the places of a float's are its value by the wrong bias, a
+// subnormal one's, too: a power of two makes it right.
 template <class Format>
 float decode(std::uint32_t bits) {
-  const float sign = (bits & Format::kSign) != 0 ? -1.0f : 1.0f;
+  const std::uint32_t sign = (bits & Format::kSign) != 0 ? 0x80000000u : 0u;
   const std::uint32_t magnitude = bits & (Format::kSign - 1);
   const std::uint32_t mantissa = bits & Format::kMantissa;
   const bool top = (bits & Format::kTopExponent) == Format::kTopExponent;
-  if (Format::kInfinities ? top && mantissa != 0 : magnitude == (Format::kTopExponent | Format::kMantissa)) {
-    const std::uint32_t payload = mantissa << (23 - Format::kFractionBits);
-    return std::bit_cast<float>(((bits & Format::kSign) != 0 ? 0x80000000u : 0u) | 0x7fc00000u | payload);
-  }
-  if (Format::kInfinities && top) return sign * std::numeric_limits<float>::infinity();
-  const int exponent = static_cast<int>(magnitude >> Format::kFractionBits);
-  if (exponent == 0)
-    return sign * std::ldexp(static_cast<float>(mantissa), Format::kMinExponent - Format::kFractionBits);
-  return sign * std::ldexp(static_cast<float>(mantissa | (Format::kMantissa + 1)),
-                           exponent - Format::kBias - Format::kFractionBits);
+  constexpr int kShift = 23 - Format::kFractionBits;
+  if (Format::kInfinities ? top && mantissa != 0 : magnitude == (Format::kTopExponent | Format::kMantissa))
+    return std::bit_cast<float>(sign | 0x7fc00000u | mantissa << kShift);
+  if (Format::kInfinities && top) return std::bit_cast<float>(sign | 0x7f800000u);
+  constexpr auto kFactor = std::bit_cast<float>(static_cast<std::uint32_t>(254 - Format::kBias) << 23);
+  return std::bit_cast<float>(
+      sign | std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << kShift) * kFactor));
 }
 
 template <class Integer>

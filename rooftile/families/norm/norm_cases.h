@@ -127,8 +127,8 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
     add_clusters(specs, dtype);
     add_options(specs, dtype);
     for (Spec full :
-         {Spec{.m = 3000, .n = 769}, Spec{.m = 70001, .n = 33}, Spec{.m = 300, .n = 12289},
-          Spec{.m = 33, .n = 57856}, Spec{.m = 5, .n = 300003}, Spec{.m = 2, .n = (1 << 20) + 3}}) {
+         {Spec{.m = 1000, .n = 769}, Spec{.m = 40001, .n = 33}, Spec{.m = 140, .n = 12289},
+          Spec{.m = 17, .n = 57856}, Spec{.m = 3, .n = 300003}, Spec{.m = 1, .n = (1 << 20) + 3}}) {
       full.dtype = dtype;
       full.tier = CaseTier::full;
       full.fill = Fill::normal;
