@@ -101,17 +101,27 @@ class RegisterRow {
   template <class Visit>
   __device__ __forceinline__ void for_each(Visit visit) const {
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) visit(as_vector<T>(raw_[v]), first(v));
+    for (int v = 0; v < kVectors; ++v) visit(vector(v), first(v));
   }
 
   template <class Make>
   __device__ __forceinline__ void store(T* g_row, Make make) const {
+    store_by_place(g_row, [&](int v) { return make(vector(v), first(v)); });
+  }
+
+  // For several rows that lie alike: the v-th vector of each. v is a constant once loops are unrolled.
+  __device__ __forceinline__ Vector vector(int v) const { return as_vector<T>(raw_[v]); }
+  __device__ __forceinline__ int first(int v) const { return first_ + v * Threads::kThreads * kElements; }
+
+  // make(v) of each place that the row has.
+  template <class Make>
+  __device__ __forceinline__ void store_by_place(T* g_row, Make make) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       if (is_whole(v)) {
-        store_vec(g_row + first(v), make(as_vector<T>(raw_[v]), first(v)));
+        store_vec(g_row + first(v), make(v));
       } else if (is_cut(v)) {
-        const Vector vec = make(as_vector<T>(raw_[v]), first(v));
+        const Vector vec = make(v);
 #pragma unroll
         for (int e = 0; e < kElements; ++e)
           if (has(first(v) + e)) g_row[first(v) + e] = vec[e];
@@ -120,7 +130,6 @@ class RegisterRow {
   }
 
  private:
-  __device__ __forceinline__ int first(int v) const { return first_ + v * Threads::kThreads * kElements; }
   __device__ __forceinline__ bool is_whole(int v) const { return has_all(first(v)); }
   __device__ __forceinline__ bool is_cut(int v) const {
     return !is_whole(v) && first(v) < n_ && first(v) + kElements > 0;

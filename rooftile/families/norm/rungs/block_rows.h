@@ -5,44 +5,52 @@
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
-// Eight elements of a thread are on their way at once, and make one step of its statistics, which are in double: a chain of any
-// length is exact enough.
+// Of a row of n elements, in every thread of its block. Eight elements of a thread are on their way at once, and make one step of
+// its statistics, which are in double: a chain of any length is exact enough. value(j) is asked once for each element.
+template <class Norm, class Threads, class Value>
+__device__ __forceinline__ typename Norm::Stats block_stats(
+    std::int64_t n, typename Norm::template StatsOf<double> (&s_stats)[Threads::kWarps], Value value) {
+  using Long = typename Norm::template StatsOf<double>;
+  constexpr int kInFlight = 8;
+  Long stats{};
+  for (std::int64_t j = threadIdx.x; j < n; j += kInFlight * Threads::kThreads) {
+    float values[kInFlight];
+    float count = 0;
+    float sum = 0;
+    const auto for_own = [&](auto body) {
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        const std::int64_t at = j + i * Threads::kThreads;
+        if (at < n) body(i, at);
+      }
+    };
+    for_own([&](int i, std::int64_t at) { values[i] = value(at); });
+    for_own([&](int i, std::int64_t) {
+      count += 1;
+      sum += values[i];
+    });
+    const auto step = Norm::of(count, sum, [&](float mean) {
+      float squares = 0;
+      for_own([&](int i, std::int64_t) { squares = fmaf(values[i] - mean, values[i] - mean, squares); });
+      return squares;
+    });
+    stats = Norm::combined(stats, step);
+  }
+  return Norm::single(Threads::all_reduce(
+      stats, Long{}, s_stats, [](auto lanes, const Long& own) { return Norm::over_lanes(lanes, own); }));
+}
+
 template <class Norm, class T>
 __global__ void __launch_bounds__(norm_plan::kBlockRowThreads) block_rows_kernel(Operands<T> call) {
   using Threads = RowThreads<norm_plan::kBlockRowThreads>;
-  using Long = typename Norm::template StatsOf<double>;
-  constexpr int kInFlight = 8;
-  __shared__ Long s_stats[2][Threads::kWarps];  // by the first statistics, by those of scaled elements
+  // By the first statistics, by those of scaled elements.
+  __shared__ typename Norm::template StatsOf<double> s_stats[2][Threads::kWarps];
   const RowElements<T> row(call, blockIdx.x);
   const Results results = call.template results<Norm>([&](float scale) {
-    Long stats{};
-    for (std::int64_t j = threadIdx.x; j < call.length(); j += kInFlight * Threads::kThreads) {
-      float values[kInFlight];
-      float count = 0;
-      float sum = 0;
-      const auto for_own = [&](auto body) {
-#pragma unroll
-        for (int i = 0; i < kInFlight; ++i) {
-          const std::int64_t at = j + i * Threads::kThreads;
-          if (at < call.length()) body(i, at);
-        }
-      };
-      for_own(
-          [&](int i, std::int64_t at) { values[i] = scale == 1.0f ? row.take(at) : row.again(at) * scale; });
-      for_own([&](int i, std::int64_t) {
-        count += 1;
-        sum += values[i];
-      });
-      const auto step = Norm::of(count, sum, [&](float mean) {
-        float squares = 0;
-        for_own([&](int i, std::int64_t) { squares = fmaf(values[i] - mean, values[i] - mean, squares); });
-        return squares;
-      });
-      stats = Norm::combined(stats, step);
-    }
-    return Norm::single(
-        Threads::all_reduce(stats, Long{}, s_stats[scale == 1.0f ? 0 : 1],
-                            [](auto lanes, const Long& own) { return Norm::over_lanes(lanes, own); }));
+    const bool is_first = scale == 1.0f;
+    return block_stats<Norm, Threads>(call.length(), s_stats[is_first ? 0 : 1], [&](std::int64_t j) {
+      return is_first ? row.take(j) : row.again(j) * scale;
+    });
   });
   for (std::int64_t j = threadIdx.x; j < call.length(); j += Threads::kThreads)
     row.store(j, results.of(row.again(j)));

@@ -145,6 +145,21 @@ struct Results {
   __device__ __forceinline__ float of(float v) const { return fmaf(v, scale, -mean) * inverse_deviation; }
 };
 
+struct IsMine {
+  __device__ __forceinline__ bool operator()(bool mine) const { return mine; }
+};
+
+// take(scale) gives the Stats of a row of n elements, times scale, to all who call. any(x): whether x holds for anyone who has to
+// call take together with this thread.
+template <class Norm, class Take, class Any = IsMine>
+__device__ __forceinline__ Results results_of(std::int64_t n, float eps, Take take, Any any = {}) {
+  const auto length = static_cast<float>(n);
+  typename Norm::Stats stats = take(1.0f);
+  const float scale = Range::scale_for(stats.squares, Norm::mean(stats), length, eps);
+  if (any(scale != 1.0f)) stats = take(scale);
+  return Results::of<Norm>(stats, scale, length, eps);
+}
+
 // A call's tensors, and where a row begins in each.
 template <class T>
 struct Operands {
@@ -168,19 +183,9 @@ struct Operands {
   [[nodiscard]] __device__ __forceinline__ std::int64_t count() const { return places.rows.count; }
   [[nodiscard]] __device__ __forceinline__ std::int64_t length() const { return places.rows.length; }
 
-  // take(scale) gives the row's Stats, of elements times scale, to all who call. `any(x)`: whether x holds for anyone who has to
-  // call take together with this thread.
-  template <class Norm, class Take, class Any>
-  [[nodiscard]] __device__ __forceinline__ Results results(Take take, Any any) const {
-    const auto n = static_cast<float>(length());
-    typename Norm::Stats stats = take(1.0f);
-    const float scale = Range::scale_for(stats.squares, Norm::mean(stats), n, eps);
-    if (any(scale != 1.0f)) stats = take(scale);
-    return Results::of<Norm>(stats, scale, n, eps);
-  }
-  template <class Norm, class Take>
-  [[nodiscard]] __device__ __forceinline__ Results results(Take take) const {
-    return results<Norm>(take, [](bool mine) { return mine; });
+  template <class Norm, class Take, class Any = IsMine>
+  [[nodiscard]] __device__ __forceinline__ Results results(Take take, Any any = {}) const {
+    return results_of<Norm>(length(), eps, take, any);
   }
 };
 

@@ -1,0 +1,141 @@
+// What is special to layer_norm_backward: slopes against differences of layer_norm in double, outputs that nobody asks for, and what it refuses, on every
+// device that is usable here. The cases themselves run through the lab.
+#include "rooftile/ops/layer_norm_backward/layer_norm_backward.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "rooftile/core/operator.h"
+#include "tests/ops/operator_fixture.h"
+
+namespace rooftile {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t kRows = 5;
+constexpr std::int64_t kColumns = 44;
+constexpr double kEps = 1e-3;
+
+// Without a period that rows could have in common; between -3 and 3.
+float number_at(std::int64_t i) { return static_cast<float>(i * i / 3 % 97) / 16.0f - 3.0f; }
+float gradient_at(std::int64_t i) { return static_cast<float>((i * 7 + i * i / 5) % 31) / 16.0f - 1.0f; }
+float weight_at(std::int64_t j) { return 0.5f + static_cast<float>(j % 5) / 4.0f; }
+
+struct Inputs {
+  std::vector<double> x, weight, bias;
+};
+
+Inputs inputs() {
+  Inputs all;
+  for (std::int64_t i = 0; i < kRows * kColumns; ++i) all.x.push_back(static_cast<double>(number_at(i)));
+  for (std::int64_t j = 0; j < kColumns; ++j) all.weight.push_back(static_cast<double>(weight_at(j)));
+  all.bias.assign(static_cast<std::size_t>(kColumns), 0.25);
+  return all;
+}
+
+// The sum of dy * y: what every gradient is a slope of.
+double loss(const Inputs& in) {
+  double loss = 0;
+  constexpr auto n = static_cast<std::size_t>(kColumns);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(kRows); ++r) {
+    double mean = 0;
+    for (std::size_t j = 0; j < n; ++j) mean += in.x[r * n + j] / static_cast<double>(kColumns);
+    double squares = 0;
+    for (std::size_t j = 0; j < n; ++j) squares += (in.x[r * n + j] - mean) * (in.x[r * n + j] - mean);
+    const double deviation = std::sqrt(squares / static_cast<double>(kColumns) + kEps);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double y = (in.x[r * n + j] - mean) / deviation * in.weight[j] + in.bias[j];
+      loss += static_cast<double>(gradient_at(static_cast<std::int64_t>(r * n + j))) * y;
+    }
+  }
+  return loss;
+}
+
+std::vector<double> slopes(std::vector<double> Inputs::*of) {
+  constexpr double kStep = 1e-5;
+  Inputs in = inputs();
+  std::vector<double> slopes;
+  for (double& value : in.*of) {
+    const double before = value;
+    value = before + kStep;
+    const double above = loss(in);
+    value = before - kStep;
+    const double below = loss(in);
+    value = before;
+    slopes.push_back((above - below) / (2 * kStep));
+  }
+  return slopes;
+}
+
+class LayerNormBackwardTest : public OnEveryDevice {
+ protected:
+  std::string refusal(const LayerNormBackwardArgs& args) {
+    const Status status = layer_norm_backward(context(), args);
+    return status.ok() ? "accepted" : std::string(status.rule());
+  }
+  static void expect_near(const Tensor& tensor, const std::vector<double>& expected,
+                          const std::string& what) {
+    const std::vector<float> values = tensor.to_vector<float>().value();
+    ASSERT_EQ(values.size(), expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_NEAR(values[i], expected[i], 2e-5) << what << " " << i;
+  }
+};
+
+TEST_P(LayerNormBackwardTest, GivesTheSlopesOfForward) {
+  const std::vector<double> of_x = slopes(&Inputs::x);
+  const std::vector<double> of_weight = slopes(&Inputs::weight);
+  const std::vector<double> of_bias = slopes(&Inputs::bias);
+  const Tensor x = tensor({kRows, kColumns}, number_at);
+  const Tensor dy = tensor({kRows, kColumns}, gradient_at);
+  const Tensor weight = tensor({kColumns}, weight_at);
+  const auto nan = [](std::int64_t) { return kNan; };
+  Tensor dx = tensor({kRows, kColumns}, nan);
+  Tensor dweight = tensor({kColumns}, nan);
+  Tensor dbias = tensor({kColumns}, nan);
+  const LayerNormBackwardArgs args{
+      .x = x, .dy = dy, .weight = weight, .dx = dx, .dweight = dweight, .dbias = dbias, .eps = kEps};
+  for_every_rung(layer_norm_backward_operator(), args, 2, [&](const std::string& rung) {
+    expect_near(dx, of_x, rung + " dx");
+    expect_near(dweight, of_weight, rung + " dweight");
+    expect_near(dbias, of_bias, rung + " dbias");
+  });
+}
+
+// Without them only dx is written; with none of its rows the columns' sums are zeros.
+TEST_P(LayerNormBackwardTest, ColumnsMayBeAbsentAndRowsNone) {
+  const Tensor x = tensor({kRows, kColumns}, number_at);
+  const Tensor dy = tensor({kRows, kColumns}, gradient_at);
+  Tensor dx = tensor({kRows, kColumns}, [](std::int64_t) { return kNan; });
+  const LayerNormBackwardArgs args{.x = x, .dy = dy, .dx = dx};
+  for_every_rung(layer_norm_backward_operator(), args, 2, [&](const std::string& rung) {
+    for (const float value : dx.to_vector<float>().value()) ASSERT_FALSE(std::isnan(value)) << rung;
+  });
+  const Tensor none = tensor({0, kColumns}, number_at);
+  const auto result = layer_norm_backward(context(), none, none);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ((*result)[1].to_vector<float>().value(),
+            std::vector<float>(static_cast<std::size_t>(kColumns), 0.0f));
+}
+
+TEST_P(LayerNormBackwardTest, RefusesWhatItCannotServe) {
+  const Tensor x = tensor({4, 8}, number_at);
+  Tensor dx = tensor({4, 8}, number_at);
+  Tensor dweight = tensor({7}, number_at);
+  EXPECT_EQ(refusal({.x = x, .dy = x, .weight = dweight, .dx = dx}),
+            "weight must have an element for each column of x");
+  EXPECT_EQ(refusal({.x = x, .dy = x, .dx = dx, .dweight = dweight}), "dweight must have the shape [8]");
+  EXPECT_NE(refusal({.x = x, .dy = dx, .dx = dx}), "accepted");
+  EXPECT_NE(refusal({.x = x, .dy = x, .dx = dx, .eps = -1}), "accepted");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LayerNormBackwardTest, ::testing::ValuesIn(usable_devices()), device_name);
+
+}  // namespace
+}  // namespace rooftile

@@ -1,0 +1,17 @@
+// Everything from registers.
+//
+// Idea       a block has every so many-th row. Of x and dy, in its registers, come statistics, dx, and what is added to the columns, whose
+//            sums the threads keep until the last row.
+// Change     x and dy are read once, by vectors of 16 bytes; the next row is on its way while one is computed.
+// Limits     rows of up to 32 KiB that begin at multiples of 16 bytes.
+// Bottleneck DRAM; two waits of a block for each row.
+#include "rooftile/families/norm/rungs/backward_fused.h"
+#include "rooftile/ops/layer_norm_backward/layer_norm_backward.h"
+
+namespace rooftile::ROOFTILE_TARGET::layer_norm_backward_rungs {
+
+Status ROOFTILE_RUNG(const Call<LayerNormBackwardArgs>& call) {
+  return norm::backward::launch_fused<norm::Centred>(call);
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::layer_norm_backward_rungs
