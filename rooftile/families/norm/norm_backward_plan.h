@@ -32,6 +32,7 @@ inline constexpr std::int64_t kLeastPartRows = 64;
 
 // What a part of the rows adds up is one chain in f32.
 inline constexpr std::int64_t kMostPartRows = 16384;
+inline constexpr std::int64_t kMostParts = 65535;
 
 // fused: threads of a row, and vectors that each has.
 inline constexpr std::array<RowShape, 7> kRowShapes = {
@@ -62,7 +63,10 @@ template <class Args>
 Status check(const Args& args) {
   if (!is_absent(args.weight) && args.weight.shape[0] != args.x.shape[args.x.rank() - 1])
     return invalid_argument("weight must have an element for each column of x");
-  if (!geometry(args).fits) {
+  const Rows<kTensors> rows = geometry(args);
+  if (rows.fits && rows.count > kMostParts * kMostPartRows)
+    return unsupported("more than 65535 * 16384 rows: call it for a part of them, and add up the columns");
+  if (!rows.fits) {
     return unsupported(
         "the axes in front of the rows lie at more than two strides: call it for a part of the tensor at a time, or for a "
         "copy without gaps");

@@ -29,7 +29,7 @@ inline Rule rule_of(const DropoutArgs& args) {
     return rule;
   }
   const double limit = std::nearbyint(args.p * 0x1p32);
-  rule.none_kept = args.p == 1;
+  rule.none_kept = args.p == 1 || (limit >= 0x1p32 && is_absent(args.kept));
   rule.all_kept = limit == 0 && is_absent(args.kept);
   rule.threshold = limit >= 0x1p32 ? 0xffffffffu : static_cast<std::uint32_t>(limit);
   rule.scale = !args.upscale || rule.none_kept ? 1.0f : static_cast<float>(1 / (1 - args.p));

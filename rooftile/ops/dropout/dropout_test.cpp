@@ -94,6 +94,23 @@ TEST_P(DropoutTest, ACounterGoesOnAndMayBeReplayed) {
   EXPECT_EQ(counter.to_vector<std::int64_t>().value(), std::vector<std::int64_t>{42});
 }
 
+// Without elements nothing is done: a counter stays.
+TEST_P(DropoutTest, AnEmptyTensorLeavesTheCounter) {
+  const std::vector<std::int64_t> start = {40};
+  const Tensor x = tensor({0, 8}, one);
+  Tensor y = tensor({0, 8}, one);
+  Tensor counter = Tensor::from(context(), view(start, {1})).value();
+  const DropoutArgs args{.x = x, .counter = counter, .y = y};
+  for_every_rung(dropout_operator(), args, 2, [&](const std::string& rung) {
+    EXPECT_EQ(counter.to_vector<std::int64_t>().value(), start) << rung;
+  });
+}
+
+// So near to 1 that p * 2^32 is 2^32: no word is that large.
+TEST_P(DropoutTest, NothingIsKeptWhereEveryWordIsBelow) {
+  EXPECT_EQ(dropped(100, {.p = 1 - 1e-11}), std::vector<float>(100, 0.0f));
+}
+
 // A mask of either form is what was kept, and given as `kept` gives the same back.
 TEST_P(DropoutTest, MasksAreWhatWasKept) {
   constexpr std::int64_t kCount = 1003;

@@ -14,7 +14,7 @@
 // Aliasing   y may be x itself. Nothing else may overlap y or residual.
 // Empty      without elements there is nothing to do.
 // NaN, +-inf a NaN or an infinity in v makes its row NaN, and no other.
-// eps        at least 0. With 0 a row of one value is NaN: it has no deviation.
+// eps        at least 0. With 0 a row of one value has no deviation, and no result: NaN, or what rounding of its mean leaves.
 // Size       64-bit index arithmetic; 2^31 elements and more are served.
 // Error      tests: families/norm/norm_ref.h.
 // Determinism  run-to-run. The order of additions follows from shapes, strides, alignment and the device.

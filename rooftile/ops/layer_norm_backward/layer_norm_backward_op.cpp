@@ -26,7 +26,7 @@ std::vector<Rung<LayerNormBackwardArgs>> rung_table() {
        .change = "all cores; as many parts whatever the cores are: the same additions",
        .plan = plan_cpu<LayerNormBackwardArgs>},
       {.rung = layer_norm_backward_rungs::rows_then_columns,
-       .idea = "A block for each row, and then a warp's lanes side by side in columns walk down all rows.",
+       .idea = "A block for each row, and then a block for 32 columns walks down all rows.",
        .change = "the start of the GPU climb: x and dy are read again for the columns",
        .plan = plan_columns<LayerNormBackwardArgs>,
        .expects = {{"global_load_sectors_per_request", 3, 4}}},

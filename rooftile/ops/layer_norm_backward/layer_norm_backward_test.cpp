@@ -124,6 +124,17 @@ TEST_P(LayerNormBackwardTest, ColumnsMayBeAbsentAndRowsNone) {
             std::vector<float>(static_cast<std::size_t>(kColumns), 0.0f));
 }
 
+// A mean beyond what the deviation's inverse may be multiplied by: what a row of four has beside it in registers must not be.
+TEST_P(LayerNormBackwardTest, RowsOfOneLargeValueAreFinite) {
+  const Tensor x = tensor({2, 4}, [](std::int64_t) { return 2e36f; });
+  const Tensor dy = tensor({2, 4}, gradient_at);
+  Tensor dx = tensor({2, 4}, [](std::int64_t) { return kNan; });
+  const LayerNormBackwardArgs args{.x = x, .dy = dy, .dx = dx};
+  for_every_rung(layer_norm_backward_operator(), args, 2, [&](const std::string& rung) {
+    for (const float value : dx.to_vector<float>().value()) EXPECT_TRUE(std::isfinite(value)) << rung;
+  });
+}
+
 TEST_P(LayerNormBackwardTest, RefusesWhatItCannotServe) {
   const Tensor x = tensor({4, 8}, number_at);
   Tensor dx = tensor({4, 8}, number_at);

@@ -17,9 +17,10 @@
 // Aliasing   outputs overlap nothing else.
 // Outputs    dweight may be absent: nobody asks for it.
 // Empty      without rows dweight is zeros; without columns there is nothing to do.
-// NaN, +-inf a row of x or dy that has one makes its row of dx NaN; and columns, as far as they have one.
+// NaN, +-inf a NaN in x or dy, or an infinity in x, makes its row of dx NaN; an infinity in dy leaves no element of its row finite. And
+//            columns, as far as they have one.
 // eps        at least 0, the one of forward.
-// Size       64-bit index arithmetic; 2^30 rows.
+// Size       64-bit index arithmetic; up to 65535 * 16384 rows, some 2^30.
 // Error      tests: families/norm/norm_backward_ref.h.
 // Determinism  run-to-run, without atomics. The order of additions follows from shapes, strides, alignment and the device.
 // Source     Zhang and Sennrich, Root Mean Square Layer Normalization (2019).

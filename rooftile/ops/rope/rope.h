@@ -10,7 +10,8 @@
 //            are copied.
 // Layout     any strides; those of q_out and k_out give every element a place of its own: q and k may be parts of one packed tensor.
 //            Fast where heads begin at multiples of 16 bytes and have no gaps.
-// Dtypes     q, k, q_out, k_out alike: f32 f16 bf16. positions: i32 or i64, of any sign.
+// Dtypes     q, k, q_out, k_out alike: f32 f16 bf16. positions: i32 or i64, of any sign; angles are exact to
+//            f32 up to positions of some 2^24, and lose a bit with every doubling beyond.
 // Arithmetic angles in double, reduced to one turn; their sines in f32, and so are the results, rounded once.
 // Scaling    none; linear: frequencies / factor; llama3: those whose wavelength is beyond original / low_frequency are divided by
 //            factor, those below original / high_frequency kept, between them a mixture.

@@ -13,8 +13,8 @@
 // Alignment  that of an element: rows may begin and end anywhere.
 // Aliasing   dx may be dy itself. It must not overlap dy otherwise, nor y.
 // Empty      without elements there is nothing to do.
-// NaN, +-inf a NaN in y or dy makes its row NaN, and no other. log: where y is -inf dx is dy / temperature, which is 0 where nothing
-//            asks for that element.
+// NaN, +-inf a NaN in dy makes its row NaN, and no other; so does one in y, but of logarithms: there it is that element's. log: where y is
+//            -inf and the row's sum of dy is finite, dx is dy / temperature, which is 0 where nothing asks for that element.
 // Temperature  above 0, that of forward: argmax, which 0 stands for, has no gradient.
 // Size       64-bit index arithmetic; 2^31 elements and more are served.
 // Error      tests: softmax_backward_cases.cpp.

@@ -81,8 +81,6 @@ Status launch_columns(const Call<Args>& call) {
     const Operands<T> operands = operands_of<T>(call);
     const Rows<kTensors>& rows = operands.places.rows;
     if (rows.length == 0) return {};
-    if (rows.count > kMostBlocks || operands.parts > 65535)
-      return unsupported("more than 2^30 rows: call it for a part of them");
     if (rows.count > 0) {
       ROOFTILE_TRY(launch(gradient_rows_kernel<Norm, T>,
                           {.grid = dim3(static_cast<unsigned>(rows.count)),

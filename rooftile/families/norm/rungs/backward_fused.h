@@ -48,7 +48,9 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
 #pragma unroll
       for (int e = 0; e < kElements; ++e) {
         const auto own = static_cast<float>(dy.vector(v)[e]);
-        const float normalised = results.of(static_cast<float>(x.vector(v)[e]));
+        // What hangs over brings nothing: 0 times what it would be may be no number.
+        const bool is_there = x.has(x.first(v) + e);
+        const float normalised = is_there ? results.of(static_cast<float>(x.vector(v)[e])) : 0.0f;
         dweight[v][e] = fmaf(own, normalised, dweight[v][e]);
         dbias[v][e] += own;
         sums.g += g_of(v, e);

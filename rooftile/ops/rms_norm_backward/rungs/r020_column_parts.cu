@@ -2,7 +2,7 @@
 //
 // Idea       the same kernels; the rows are cut into parts, each with sums of its own, which a third kernel adds up in their order.
 // Change     as many blocks as the GPU has room for, however few the columns are.
-// Limits     2^30 rows, of any length and any strides.
+// Limits     65535 * 16384 rows, of any length and any strides.
 // Bottleneck x and dy are read four times.
 #include "rooftile/families/norm/rungs/backward_columns.h"
 #include "rooftile/ops/rms_norm_backward/rms_norm_backward.h"
