@@ -65,18 +65,21 @@ struct Centred {
   };
   template <class Real, class Other>
   __device__ __forceinline__ static StatsOf<Real> combined(const StatsOf<Real>& a, const StatsOf<Other>& b) {
-    const Real count = a.count + b.count;
-    const auto share =
-        static_cast<Real>(count > 0 ? static_cast<float>(b.count) / static_cast<float>(count) : 0.0f);
-    const Real apart = b.mean - a.mean;
-    return {count, a.mean + apart * share, a.squares + b.squares + apart * apart * a.count * share, 0};
+    // Of nothing there is no mean to be off: 0 times the square of that may be no number.
+    if (b.count == 0) return a;
+    const StatsOf<Real> other{b.count, b.mean, b.squares, 0};
+    if (a.count == 0) return other;
+    const Real count = a.count + other.count;
+    const auto share = static_cast<Real>(static_cast<float>(other.count) / static_cast<float>(count));
+    const Real apart = other.mean - a.mean;
+    return {count, a.mean + apart * share, a.squares + other.squares + apart * apart * a.count * share, 0};
   }
   template <class Lanes, class Real>
   __device__ __forceinline__ static StatsOf<Real> over_lanes(Lanes lanes, const StatsOf<Real>& own) {
     const Real count = lanes_sum(lanes, own.count);
     const Real sum = lanes_sum(lanes, own.mean * own.count);
     const Real mean = count > 0 ? sum / count : Real{0};
-    const Real off = own.mean - mean;
+    const Real off = own.count > 0 ? own.mean - mean : Real{0};  // of nothing there is no mean to be off
     return {count, mean, lanes_sum(lanes, off * off * own.count + own.squares), 0};
   }
   __device__ __forceinline__ static Stats single(const StatsOf<double>& stats) {
