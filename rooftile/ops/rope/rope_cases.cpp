@@ -112,10 +112,10 @@ std::int64_t case_number(const Case& c, std::string_view name, std::int64_t none
 // A sequence in the middle of a long one, one that goes backwards, and one far out.
 Draw drawn_positions() {
   return made_from("positions up to 2^20", [](HostTensor& tensor, std::span<const HostTensor>) -> Status {
-    for (std::int64_t i = 0; i < tensor.numel(); ++i)
-      tensor.set(i, static_cast<double>(i % 3 == 0   ? 1000 + i
-                                        : i % 3 == 1 ? -i
-                                                     : (std::int64_t{1} << 20) - i * i));
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+      const std::int64_t far = (std::int64_t{1} << 20) - i * i;
+      tensor.set(i, static_cast<double>(i % 3 == 0 ? 1000 + i : i % 3 == 1 ? -i : far));
+    }
     return {};
   });
 }

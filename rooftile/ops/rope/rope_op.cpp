@@ -32,10 +32,11 @@ Status check(const RopeArgs& args) {
     if (!fits) return invalid_argument("positions must have one for each token of q: [b, s] or [s]");
   }
   const std::int64_t rotary = args.rotary == 0 ? width : args.rotary;
-  if (rotary > width || rotary % 2 != 0)
+  if (rotary > width || rotary % 2 != 0) {
     return invalid_argument("rotary is " + std::to_string(rotary) +
                             ": it must be even, and at most the head's " + std::to_string(width) +
                             " elements");
+  }
   if (width > kMostHeadElements)
     return unsupported("heads of more than " + std::to_string(kMostHeadElements) + " elements");
   if (args.scaling == RopeScaling::llama3 && !(args.low_frequency < args.high_frequency))
