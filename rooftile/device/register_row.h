@@ -8,7 +8,8 @@
 // A block of several that share the row has a part of its vectors: load(g_in, n, filler, first_vector, vectors).
 // `first` is where in the row the vector's first element stands: below 0, or beyond n, for what hangs over, which holds the
 // filler; has(first + e) tells which elements are there. Loads are all on their way before the first is used. The output may be
-// the input.
+// the input. kWhole: rows begin and end at multiples of 16 bytes; vectors are there or not, and nothing is looked at element by
+// element, which takes half of the instructions.
 #pragma once
 
 #include <cstdint>
@@ -17,38 +18,48 @@
 
 namespace rooftile::ROOFTILE_TARGET {
 
-template <class T, class Threads, int kVectors>
+template <class T, class Threads, int kVectors_, bool kWhole_ = false>
 class RegisterRow {
  public:
+  static constexpr bool kWhole = kWhole_;
   static constexpr int kElements = kVecElements<T>;
   using Vector = Vec<T, kElements>;
+  static constexpr int kVectors = kVectors_;
 
   static constexpr int kCapacity = Threads::kThreads * kVectors;  // vectors
 
   // Of a row of n elements, 0 to 2^30, so many vectors from the first_vector-th on, kCapacity at most.
   __device__ __forceinline__ void load(const T* g_row, int n, T filler, int first_vector = 0,
                                        int vectors = kCapacity) {
-    const auto skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(g_row) % kVecBytes / sizeof(T));
+    const int skew =
+        kWhole ? 0 : static_cast<int>(reinterpret_cast<std::uintptr_t>(g_row) % kVecBytes / sizeof(T));
     const int end = (first_vector + vectors) * kElements - skew;
     n_ = n < end ? n : end;
     first_ = (first_vector + Threads::index()) * kElements - skew;
+    left_ = n_ - first_;
+#if !defined(ROOFTILE_SIM)
+    // Unknown to nvcc: it compares each vector's constant with it, in place of keeping a place for each vector.
+    asm volatile("" : "+r"(left_));
+#endif
     Vector fillers;
 #pragma unroll
     for (int e = 0; e < kElements; ++e) fillers[e] = filler;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       raw_[v] = bits_of(fillers);
-      if (is_whole(v)) raw_[v] = load_bytes<kVecBytes>(g_row + first(v));
+      if (is_whole(v)) raw_[v] = load_bytes<kVecBytes>(at(g_row, v));
     }
-    if (skew == 0 && n_ % kElements == 0) return;
+    if constexpr (!kWhole) {
+      if (skew == 0 && n_ % kElements == 0) return;
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      if (!is_cut(v)) continue;
-      Vector vec = fillers;
+      for (int v = 0; v < kVectors; ++v) {
+        if (!is_cut(v)) continue;
+        Vector vec = fillers;
 #pragma unroll
-      for (int e = 0; e < kElements; ++e)
-        if (has(first(v) + e)) vec[e] = g_row[first(v) + e];
-      raw_[v] = bits_of(vec);
+        for (int e = 0; e < kElements; ++e)
+          if (has(first(v) + e)) vec[e] = g_row[first(v) + e];
+        raw_[v] = bits_of(vec);
+      }
     }
   }
 
@@ -60,7 +71,7 @@ class RegisterRow {
       if (!is_whole(v) && !is_cut(v)) continue;
       Vector vec = as_vector<T>(raw_[v]);
       if (is_whole(v)) {
-        const Vector other = as_vector<T>(load_bytes<kVecBytes>(g_other + first(v)));
+        const Vector other = as_vector<T>(load_bytes<kVecBytes>(at(g_other, v)));
 #pragma unroll
         for (int e = 0; e < kElements; ++e) vec[e] = op(vec[e], other[e]);
       } else {
@@ -74,13 +85,20 @@ class RegisterRow {
 
   // Whether the row, or this block's part, has such an element, or all of a vector's from `first` on.
   __device__ __forceinline__ bool has(int element) const { return element >= 0 && element < n_; }
-  __device__ __forceinline__ bool has_all(int first) const { return first >= 0 && first + kElements <= n_; }
+  __device__ __forceinline__ bool has_all(int first) const {
+    return kWhole ? first - first_ < left_ : first >= 0 && first + kElements <= n_;
+  }
 
   // Elements that this thread has.
   [[nodiscard]] __device__ __forceinline__ int count() const {
     int count = 0;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
+      if (has_all(first(v))) {
+        count += kElements;
+        continue;
+      }
+      if (kWhole) continue;
       const int begin = first(v) < 0 ? 0 : first(v);
       const int end = first(v) + kElements < n_ ? first(v) + kElements : n_;
       count += end > begin ? end - begin : 0;
@@ -113,13 +131,19 @@ class RegisterRow {
   __device__ __forceinline__ Vector vector(int v) const { return as_vector<T>(raw_[v]); }
   __device__ __forceinline__ int first(int v) const { return first_ + v * Threads::kThreads * kElements; }
 
+  // Where it is in a row that begins at g_row: by a constant from where the first is, where that is inside.
+  template <class Row>
+  __device__ __forceinline__ Row* at(Row* g_row, int v) const {
+    return kWhole ? g_row + first_ + v * (Threads::kThreads * kElements) : g_row + first(v);
+  }
+
   // make(v) of each place that the row has.
   template <class Make>
   __device__ __forceinline__ void store_by_place(T* g_row, Make make) const {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       if (is_whole(v)) {
-        store_vec(g_row + first(v), make(v));
+        store_vec(at(g_row, v), make(v));
       } else if (is_cut(v)) {
         const Vector vec = make(v);
 #pragma unroll
@@ -132,12 +156,13 @@ class RegisterRow {
  private:
   __device__ __forceinline__ bool is_whole(int v) const { return has_all(first(v)); }
   __device__ __forceinline__ bool is_cut(int v) const {
-    return !is_whole(v) && first(v) < n_ && first(v) + kElements > 0;
+    return !kWhole && !is_whole(v) && first(v) < n_ && first(v) + kElements > 0;
   }
 
   RawVector raw_[kVectors];
   int n_ = 0;
   int first_ = 0;
+  int left_ = 0;  // elements of the row from first_ on, and all of them where first_ is below 0
 };
 
 }  // namespace rooftile::ROOFTILE_TARGET

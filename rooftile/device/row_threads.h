@@ -11,6 +11,7 @@
 // __syncthreads(). The order of every combination is fixed.
 #pragma once
 
+#include <bit>
 #include <type_traits>
 
 #include "rooftile/device/warp.h"
@@ -46,8 +47,11 @@ struct RowThreads {
     if constexpr (kWarps > 1) {
       if (lane_index() == 0) s_values[warp_index()] = value;
       __syncthreads(ROOFTILE_HERE);  // every warp's value is in its slot
-      value = lane_index() < kWarps ? s_values[lane_index()] : identity;
-      value = over_lanes(std::integral_constant<int, kWarpSize>{}, value);
+      // As many lanes as there are warps, and all groups of them alike.
+      constexpr int kGroup = static_cast<int>(std::bit_ceil(static_cast<unsigned>(kWarps)));
+      const int warp = lane_index() % kGroup;
+      value = warp < kWarps ? s_values[warp] : identity;
+      value = over_lanes(std::integral_constant<int, kGroup>{}, value);
     }
     return value;
   }

@@ -53,11 +53,12 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
       add({.m = 5, .n = n});
       add({.m = 67, .n = n, .adds = true, .offset = 1});
     }
-    // Rows of every shape that registers have, full and with a vector that hangs over; more rows than blocks of the simulated SM.
-    for (const RowShape& shape : norm_backward_plan::kRowShapes) {
+    // Rows of every shape that registers have, full, short of a vector or of an element; more rows than blocks of the simulated SM.
+    for (const norm_backward_plan::GroupShape& shape : norm_backward_plan::kGroupShapes) {
       const std::int64_t n = shape.capacity() * vector;
       if (n > 8192) continue;
       add({.m = n > 1000 ? 3 : 40, .n = n});
+      add({.m = 7, .n = n - vector, .adds = true});
       add({.m = 7, .n = n - 1, .adds = true, .pad = 1});
     }
     add({.m = 300, .n = 40});

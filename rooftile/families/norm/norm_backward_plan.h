@@ -34,21 +34,35 @@ inline constexpr std::int64_t kLeastPartRows = 64;
 inline constexpr std::int64_t kMostPartRows = 16384;
 inline constexpr std::int64_t kMostParts = 65535;
 
-// fused: threads of a row, and vectors that each has.
-inline constexpr std::array<RowShape, 7> kRowShapes = {
-    {{32, 1}, {64, 1}, {128, 1}, {128, 2}, {256, 2}, {512, 2}, {512, 4}}};
+// fused: threads of a block, vectors of a row that each has, rows at a time, and whether the next ones are loaded meanwhile, for which
+// four vectors of columns leave no registers.
+struct GroupShape {
+  int threads = 0;
+  int vectors = 0;
+  int rows = 0;
+  bool looks_ahead = true;
+  [[nodiscard]] constexpr std::int64_t capacity() const { return std::int64_t{threads} * vectors; }
+};
+inline constexpr std::array<GroupShape, 7> kGroupShapes = {
+    {{32, 1, 4}, {64, 1, 4}, {128, 1, 4}, {256, 1, 4}, {512, 1, 4}, {512, 2, 1}, {512, 4, 1, false}}};
 // Threads of a multiprocessor: 128 registers for each.
 inline constexpr int kResidentThreads = 512;
 
 // CPU: parts of the rows, whatever the cores are.
 inline constexpr std::int64_t kCpuParts = 64;
 
+inline int group_shape_for(std::int64_t vectors) {
+  for (std::size_t shape = 0; shape < kGroupShapes.size(); ++shape)
+    if (kGroupShapes[shape].capacity() >= vectors) return static_cast<int>(shape);
+  return -1;
+}
+
 // What a row's kernel leaves for the columns: three numbers.
 inline constexpr std::int64_t kRowFoundBytes = 12;
 
 struct Cut {
   Rows<kTensors> rows{};
-  int shape = 0;           // fused: which of kRowShapes
+  int shape = 0;           // fused: which of kGroupShapes
   std::int64_t parts = 0;  // of the rows, whose sums are added up at the end
   std::int64_t part_rows = 0;
 };
@@ -56,6 +70,11 @@ struct Cut {
 template <class Args>
 Rows<kTensors> geometry(const Args& args) {
   return rows_of<kTensors>({args.x, args.dy, args.dsum, args.dx});
+}
+
+template <class Args>
+std::int64_t row_bytes(const Args& args) {
+  return args.x.shape[args.x.rank() - 1] * static_cast<std::int64_t>(size_of(args.x.dtype));
 }
 
 // What slots and parameters do not say.
@@ -85,11 +104,11 @@ std::string_view supports_fused(const Args& args, const DeviceProperties&) {
     return reinterpret_cast<std::uintptr_t>(view.data) % kRowVectorBytes == 0 && place.step == 1 &&
            place.pitch * size % kRowVectorBytes == 0 && place.outer_pitch * size % kRowVectorBytes == 0;
   };
-  if (!is_aligned(args.x, kX) || !is_aligned(args.dy, kDy) || !is_aligned(args.dsum, kDsum) ||
-      !is_aligned(args.dx, kDx) ||
+  if (row_bytes(args) % kRowVectorBytes != 0 || !is_aligned(args.x, kX) || !is_aligned(args.dy, kDy) ||
+      !is_aligned(args.dsum, kDsum) || !is_aligned(args.dx, kDx) ||
       (!is_absent(args.weight) && reinterpret_cast<std::uintptr_t>(args.weight.data) % kRowVectorBytes != 0))
-    return "needs rows without gaps that begin at multiples of 16 bytes: see column_parts";
-  if (shape_for(kRowShapes, covering_vectors(args.x, rows.tensors[kX], rows.length)) < 0)
+    return "needs rows of whole vectors at multiples of 16 bytes: see column_parts";
+  if (group_shape_for(row_bytes(args) / kRowVectorBytes) < 0)
     return "registers have room for rows of 32 KiB: see column_parts";
   return {};
 }
@@ -130,8 +149,8 @@ RungPlan plan_column_parts(const Args& args, const DeviceProperties& device) {
 template <class Args>
 RungPlan plan_fused(const Args& args, const DeviceProperties& device) {
   Cut cut{.rows = geometry(args)};
-  cut.shape = shape_for(kRowShapes, covering_vectors(args.x, cut.rows.tensors[kX], cut.rows.length));
-  const int threads = kRowShapes[static_cast<std::size_t>(cut.shape)].threads;
+  cut.shape = group_shape_for(row_bytes(args) / kRowVectorBytes);
+  const int threads = kGroupShapes[static_cast<std::size_t>(cut.shape)].threads;
   const std::int64_t resident = std::int64_t{device.multiprocessors} * (kResidentThreads / threads);
   cut.parts = smaller(cut.rows.count, larger(resident, ceil_div(cut.rows.count, kMostPartRows)));
   return plan_with_parts(cut, 0);

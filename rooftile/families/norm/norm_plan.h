@@ -58,7 +58,8 @@ inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
 
 struct Cut {
   Rows<kTensors> rows{};
-  int shape = 0;  // vectorized: which of kRowShapes; cluster: of kClusterShapes
+  bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
+  int shape = 0;          // vectorized: which of kRowShapes; cluster: of kClusterShapes
   ClusterCut cluster{};
 };
 
@@ -135,6 +136,24 @@ std::string_view supports_cluster(const Args& args, const DeviceProperties& devi
 }
 
 template <class Args>
+bool is_whole(const Args& args, const Rows<kTensors>& rows) {
+  const auto begins = [](const ConstTensorView& view) {
+    return is_absent(view) || reinterpret_cast<std::uintptr_t>(view.data) % kRowVectorBytes == 0;
+  };
+  const auto size = static_cast<std::int64_t>(size_of(args.x.dtype));
+  const auto all_begin = [&](const ConstTensorView& view, std::size_t tensor) {
+    const RowPitch& place = rows.tensors[tensor];
+    return is_absent(view) || (begins(view) && place.step == 1 && place.pitch * size % kRowVectorBytes == 0 &&
+                               place.outer_pitch * size % kRowVectorBytes == 0);
+  };
+  if constexpr (requires { args.bias; }) {
+    if (!begins(args.bias)) return false;
+  }
+  return rows.length * size % kRowVectorBytes == 0 && all_begin(args.x, kX) &&
+         all_begin(args.residual, kResidual) && all_begin(args.y, kY) && begins(args.weight);
+}
+
+template <class Args>
 RungPlan plan_rows(const Args& args, const DeviceProperties&) {
   return {.config = PlanConfig::of(Cut{.rows = geometry(args)})};
 }
@@ -148,14 +167,16 @@ RungPlan plan_parts(const Args& args, const DeviceProperties&) {
 template <class Args>
 RungPlan plan_vectorized(const Args& args, const DeviceProperties&) {
   const Rows<kTensors> rows = geometry(args);
-  return {.config =
-              PlanConfig::of(Cut{.rows = rows, .shape = shape_for(kRowShapes, vectors_of(args, rows))})};
+  return {.config = PlanConfig::of(Cut{.rows = rows,
+                                       .is_whole = is_whole(args, rows),
+                                       .shape = shape_for(kRowShapes, vectors_of(args, rows))})};
 }
 template <class Args>
 RungPlan plan_cluster(const Args& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
   const ClusterCut cut = cluster_of(args, rows, device);
-  return {.config = PlanConfig::of(Cut{.rows = rows, .shape = cut.shape, .cluster = cut})};
+  return {.config = PlanConfig::of(
+              Cut{.rows = rows, .is_whole = is_whole(args, rows), .shape = cut.shape, .cluster = cut})};
 }
 
 // Registers, as far as a block's reach, then those of a cluster.

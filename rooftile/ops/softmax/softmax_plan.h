@@ -59,10 +59,6 @@ inline constexpr int kVectorizedBlock = 128;  // threads, where rows have a warp
 // vectorized and cluster: threads that a multiprocessor is to have room for, which leaves 64 registers to each. bf16 took 108.
 inline constexpr int kResidentThreads = 1024;
 
-// cluster_ring is ahead of cluster up to these vectors, of f32: of 16 bits there is twice the arithmetic to a byte, and its warps
-// are few. Measured on an H200: 4096 x 32768 f32 0.906 against 0.900 of the bound, 1024 x 131072 bf16 0.78 against 0.85.
-inline constexpr std::int64_t kMostRingVectors = 8192;
-
 // cluster. Small blocks before large ones: 1024 x 131072 f32 by 16 blocks of 256 threads 0.83 of the bound, by 8 of 512 0.81; bf16
 // by 8 blocks of 256 threads 0.85, by 4 of 512 0.77.
 inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};

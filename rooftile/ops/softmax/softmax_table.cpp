@@ -185,11 +185,6 @@ std::string_view softmax_choose(const SoftmaxArgs& args, const DeviceProperties&
     return supports_registers(args, device).empty() ? "registers" : "online_block";
   if (supports_vectorized(args, device).empty()) return "vectorized";
   if (device.compute_capability != 90) return "online_block";
-  const Rows<kTensors> rows = geometry(args);
-  const bool is_few = rows.count * 2 <= device.multiprocessors;
-  const bool suits_ring =
-      args.x.dtype == DType::f32 && !is_few && covering_vectors(args, rows) <= kMostRingVectors;
-  if (suits_ring && supports_cluster_ring(args, device).empty()) return "cluster_ring";
   if (supports_cluster(args, device).empty()) return "cluster";
   return supports_cluster_ring(args, device).empty() ? "cluster_ring" : "online_block";
 }

@@ -190,7 +190,7 @@ TEST(SoftmaxTestPlan, ChoosesByLength) {
   };
   EXPECT_EQ(chosen(32768, 1024), "vectorized");
   EXPECT_EQ(chosen(8192, 16384), "vectorized");
-  EXPECT_EQ(chosen(4096, 32768), "cluster_ring");
+  EXPECT_EQ(chosen(4096, 32768), "cluster");
   EXPECT_EQ(chosen(1024, 131072), "cluster");
   EXPECT_EQ(chosen(16, 262144), "cluster");
   EXPECT_EQ(chosen(2, 3 << 20), "online_block");  // longer than a cluster's memory

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(norm_backward_plan::kRowThreads) gradient_rows
   const Gradient gradient =
       Gradient::of<Norm>(results, static_cast<float>(sums.g), static_cast<float>(sums.gx), n);
   for (std::int64_t j = threadIdx.x; j < n; j += Threads::kThreads) {
-    float dx = gradient.at(g(j), value(j));
+    float dx = gradient.at(g(j), results.of(value(j)));
     if (g_dsum != nullptr) dx += static_cast<float>(g_dsum[j * rows.tensors[kDsum].step]);
     g_dx[j * rows.tensors[kDx].step] = rounded<T>(dx);
   }

@@ -69,8 +69,9 @@ struct Gradient {
     const auto length = static_cast<float>(n);
     return {results, Norm::kHasMean ? sum_g / length : 0.0f, sum_gx / length};
   }
-  __device__ __forceinline__ float at(float g, float v) const {
-    return (g - mean_g - results.of(v) * mean_gx) * results.inverse_deviation * results.scale;
+  // Of an element's g, and of what it is normalised to.
+  __device__ __forceinline__ float at(float g, float normalised) const {
+    return (g - mean_g - normalised * mean_gx) * results.inverse_deviation * results.scale;
   }
 };
 

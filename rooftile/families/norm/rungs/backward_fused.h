@@ -1,102 +1,129 @@
-// Rows in registers, read once: each block has every so many-th row, and adds up its columns as they come by.
+// Rows in registers, read once: each block has every so many-th row, several at a time, and adds up its columns as they come by.
 #pragma once
 
 #include "rooftile/families/norm/rungs/backward_device.h"
-#include "rooftile/families/norm/rungs/register_rows.h"
+#include "rooftile/families/norm/rungs/row_group.h"
 
 namespace rooftile::ROOFTILE_TARGET::norm::backward {
 
-// Every tensor is aligned: a thread has the same columns of each row. The next row is on its way while one is computed.
-template <class Norm, class T, int kThreads, int kVectors>
+// From a row's total.
+template <class Norm>
+__device__ __forceinline__ Gradient gradient_of(const Found& total, float scale, int n, float eps) {
+  const Results results = results_of_total(total, scale, static_cast<float>(n), eps);
+  return Gradient::of<Norm>(results, total.g, total.gx * results.inverse_deviation, n);
+}
+
+// Every tensor is aligned: a thread has the same columns of each row. The next rows are on their way while some are computed. The sums of
+// g = dy * weight, and of g times what x is off its mean, come together with the statistics.
+template <class Norm, class T, int kThreads, int kVectors, int kRows, bool kLooksAhead>
 __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads / kThreads)
     fused_kernel(Operands<T> call) {
-  using Threads = RowThreads<kThreads>;
-  using Row = RegisterRow<T, Threads, kVectors>;
-  using Stats = typename Norm::Stats;
-  constexpr int kElements = kVecElements<T>;
-  constexpr bool kLooksAhead = kVectors < 4;  // registers have no room for a second row of four
-  __shared__ Stats s_stats[2][Threads::kWarps];
-  __shared__ Means<float> s_means[Threads::kWarps];
+  using Group = RowGroup<Norm, true, kThreads, kRows>;
+  using Own = OwnVectors<T, kThreads, kVectors>;
+  constexpr int kElements = Own::kElements;
+  __shared__ typename Group::Shared s_group;
+  __shared__ Gradient s_gradients[Group::kWarps][kRows];
   const auto n = static_cast<int>(call.length());
-  Row weight;
-  weight.load(call.g_weight, call.g_weight == nullptr ? 0 : n, T{});
+  const auto length = static_cast<float>(n);
+  const int vectors = n / kElements;
+  Group::template init<Own>(s_group, vectors);
+  Own weight;
+  weight.load_if_there(call.g_weight, 0, vectors, rounded<T>(1.0f));
+  // Where registers are few it comes from L1, again and again.
+  const auto weight_at = [&](int v) {
+    if (kLooksAhead || call.g_weight == nullptr) return weight.floats(v);
+    return as_floats(as_vector<T>(load_bytes<kVecBytes>(Own::at(call.g_weight, v))));
+  };
   float dweight[kVectors][kElements] = {};
   float dbias[kVectors][kElements] = {};
-  Row next_x;
-  Row next_dy;
-  const auto load = [&](std::int64_t r) {
-    next_x.load(call.x(r), n, T{});
-    next_dy.load(call.dy(r), n, T{});
-  };
-  if (kLooksAhead) load(blockIdx.x);
-  for (std::int64_t r = blockIdx.x; r < call.count(); r += call.parts) {
-    if (!kLooksAhead) load(r);
-    Row x = next_x;
-    Row dy = next_dy;
-    if (kLooksAhead && r + call.parts < call.count()) load(r + call.parts);
-    const Results results = results_of<Norm>(n, call.eps, [&](float scale) {
-      return Threads::all_reduce(stats_of<Norm>(x, scale), Stats{}, s_stats[scale == 1.0f ? 0 : 1],
-                                 [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
-    });
-    const auto g_of = [&](int v, int e) {
-      const auto own = static_cast<float>(dy.vector(v)[e]);
-      return call.g_weight == nullptr ? own : own * static_cast<float>(weight.vector(v)[e]);
-    };
-    Means<float> sums{};
+  Own next_x[kRows];
+  Own next_dy[kRows];
+  const auto row_of = [&](std::int64_t first, int i) { return first + call.parts * i; };
+  const auto load = [&](std::int64_t first) {
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-#pragma unroll
-      for (int e = 0; e < kElements; ++e) {
-        const auto own = static_cast<float>(dy.vector(v)[e]);
-        // What hangs over brings nothing: 0 times what it would be may be no number.
-        const bool is_there = x.has(x.first(v) + e);
-        const float normalised = is_there ? results.of(static_cast<float>(x.vector(v)[e])) : 0.0f;
-        dweight[v][e] = fmaf(own, normalised, dweight[v][e]);
-        dbias[v][e] += own;
-        sums.g += g_of(v, e);
-        sums.gx = fmaf(g_of(v, e), normalised, sums.gx);
-      }
+    for (int i = 0; i < kRows; ++i) {
+      const std::int64_t r = row_of(first, i);
+      const bool is_row = r < call.count();
+      next_x[i].load(call.x(is_row ? r : 0), is_row ? vectors : 0, filled(T{}));
+      next_dy[i].load(call.dy(is_row ? r : 0), is_row ? vectors : 0, filled(T{}));
     }
-    x.forget_conversions();
-    dy.forget_conversions();
-    sums = Threads::all_reduce(sums, Means<float>{}, s_means, [](auto lanes, const Means<float>& own) {
-      return Means<float>::over_lanes(lanes, own);
-    });
-    const Gradient gradient = Gradient::of<Norm>(results, sums.g, sums.gx, n);
-    const T* g_dsum = call.dsum(r);
-    x.store_by_place(call.dx(r), [&](int v) {
-      Vec<T, kElements> made;
-      Vec<T, kElements> added{};
-      if (g_dsum != nullptr) added = Beside<T>(g_dsum, g_dsum).at(x, x.first(v));
+  };
+  if constexpr (kLooksAhead) load(blockIdx.x);
+  int round = 0;
+  for (std::int64_t first = blockIdx.x; first < call.count(); first = row_of(first, kRows)) {
+    if constexpr (!kLooksAhead) load(first);
+    Own x[kRows];
+    Own dy[kRows];
 #pragma unroll
-      for (int e = 0; e < kElements; ++e) {
-        const float own = gradient.at(g_of(v, e), static_cast<float>(x.vector(v)[e]));
-        made[e] = rounded<T>(g_dsum == nullptr ? own : own + static_cast<float>(added[e]));
-      }
-      return made;
-    });
+    for (int i = 0; i < kRows; ++i) {
+      x[i] = next_x[i];
+      dy[i] = next_dy[i];
+    }
+    if constexpr (kLooksAhead) load(row_of(first, kRows));
+    float scale = 1;
+    const Found total = group_total<Norm, Group>(
+        [&](auto scale_of) {
+          Found own[kRows];
+#pragma unroll
+          for (int i = 0; i < kRows; ++i) {
+            own[i] = found_of<Norm>(x[i], vectors, scale_of(i), [&](Found& found, int v, int e, float off) {
+              const float g = dy[i].floats(v)[e] * weight_at(v)[e];
+              found.g += g;
+              found.gx = fmaf(g, off, found.gx);
+            });
+          }
+          return Group::all_reduce(s_group, round++, own,
+                                   Own::elements_of(vectors, static_cast<int>(threadIdx.x)), length);
+        },
+        row_of(first, lane_index() / Group::kLanes) < call.count(), length, call.eps, scale);
+    Group::share(s_gradients, gradient_of<Norm>(total, scale, n, call.eps));
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      const std::int64_t r = row_of(first, i);
+      if (r >= call.count()) break;
+      x[i].forget_conversions();
+      dy[i].forget_conversions();
+      weight.forget_conversions();
+      const Gradient gradient = s_gradients[warp_index()][i];
+      const T* g_dsum = call.dsum(r);
+      x[i].store(call.dx(r), vectors, [&](int v) {
+        const auto values = x[i].floats(v);
+        const auto gradients = dy[i].floats(v);
+        const auto w = weight_at(v);
+        Vec<float, kElements> past{};
+        if (g_dsum != nullptr) past = as_floats(as_vector<T>(load_bytes<kVecBytes>(Own::at(g_dsum, v))));
+        Vec<T, kElements> made;
+#pragma unroll
+        for (int e = 0; e < kElements; ++e) {
+          const float normalised = gradient.results.of(values[e]);
+          dweight[v][e] = fmaf(gradients[e], normalised, dweight[v][e]);
+          if constexpr (Norm::kHasMean) dbias[v][e] += gradients[e];
+          made[e] = rounded<T>(past[e] + gradient.at(gradients[e] * w[e], normalised));
+        }
+        return made;
+      });
+    }
   }
   float* g_part = call.g_parts + std::int64_t{blockIdx.x} * 2 * n;
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
+    if (!Own::has(v, vectors)) continue;
 #pragma unroll
     for (int e = 0; e < kElements; ++e) {
-      const int j = (Threads::index() + v * kThreads) * kElements + e;
-      if (j >= n) continue;
-      g_part[j] = dweight[v][e];
-      g_part[n + j] = dbias[v][e];
+      Own::at(g_part, v)[e] = dweight[v][e];
+      Own::at(g_part + n, v)[e] = dbias[v][e];
     }
   }
 }
 
 template <class Norm, class T, std::size_t kShape = 0, class Args>
 Status launch_fused_shape(const Call<Args>& call) {
-  constexpr RowShape kOf = norm_backward_plan::kRowShapes[kShape];
+  constexpr norm_backward_plan::GroupShape kOf = norm_backward_plan::kGroupShapes[kShape];
   if (call.template config<Cut>().shape == static_cast<int>(kShape)) {
     const Operands<T> operands = operands_of<T>(call);
     if (operands.places.rows.length == 0) return {};
     if (operands.parts > 0) {
-      ROOFTILE_TRY(launch(fused_kernel<Norm, T, kOf.threads, kOf.vectors>,
+      ROOFTILE_TRY(launch(fused_kernel<Norm, T, kOf.threads, kOf.vectors, kOf.rows, kOf.looks_ahead>,
                           {.grid = dim3(static_cast<unsigned>(operands.parts)),
                            .block = dim3(kOf.threads),
                            .stream = call.stream},
@@ -104,7 +131,7 @@ Status launch_fused_shape(const Call<Args>& call) {
     }
     return sum_parts(call.stream, operands);
   }
-  if constexpr (kShape + 1 < norm_backward_plan::kRowShapes.size())
+  if constexpr (kShape + 1 < norm_backward_plan::kGroupShapes.size())
     return launch_fused_shape<Norm, T, kShape + 1>(call);
   return unsupported("a longer row than registers have room for");
 }

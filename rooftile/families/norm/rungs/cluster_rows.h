@@ -6,7 +6,7 @@
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
-template <class Norm, bool kResidual, class T, int kThreads, int kVectors>
+template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(kThreads, resident_threads(kResidual) / kThreads)
     cluster_rows_kernel(Operands<T> call, int part) {
   using Stats = typename Norm::Stats;
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kThreads, resident_threads(kResidual) / kThrea
   }
   cluster_arrive();
   const std::int64_t r = blockIdx.x / cluster_blocks();
-  RegisterRow<T, RowThreads<kThreads>, kVectors> row;
+  RegisterRow<T, RowThreads<kThreads>, kVectors, kWhole> row;
   row.load(call.x(r), static_cast<int>(call.length()), T{}, static_cast<int>(cluster_rank()) * part, part);
   if constexpr (kResidual) add_residual(row, call.residual(r));
   cluster_wait();  // the barriers of all blocks are ready
@@ -29,7 +29,12 @@ __global__ void __launch_bounds__(kThreads, resident_threads(kResidual) / kThrea
         [](const Stats& a, const Stats& b) { return Norm::combined(a, b); },
         [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
   });
-  store_results(call, row, results, call.y(r));
+  if constexpr (kWhole) {
+    BesideWhole<Norm, T, decltype(row), true> beside(call, row);
+    store_whole(row, results, beside, call.y(r));
+  } else {
+    store_results(call, row, results, call.y(r));
+  }
 }
 
 template <class Norm, bool kResidual, class T, std::size_t kShape = 0, class Args>
@@ -40,7 +45,10 @@ Status launch_cluster_shape(const Call<Args>& call) {
     if (cut.rows.is_empty()) return {};
     if (cut.rows.count > kMostBlocks / cut.cluster.blocks)
       return unsupported("more than 2^31 - 1 blocks: call it for a part of the rows");
-    return launch(cluster_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors>,
+    const auto kernel = cut.is_whole
+                            ? cluster_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, true>
+                            : cluster_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, false>;
+    return launch(kernel,
                   {.grid = dim3(static_cast<unsigned>(cut.rows.count * cut.cluster.blocks)),
                    .block = dim3(kOf.threads),
                    .stream = call.stream,

@@ -12,9 +12,10 @@ __device__ __forceinline__ typename Norm::Stats stats_of(Row& row, float scale) 
   constexpr int kElements = Row::kElements;
   const auto for_own = [&](const auto& vec, int first, auto body) {
     if (!Norm::kHasMean || row.has_all(first)) {
+      const auto floats = as_floats(vec);
 #pragma unroll
-      for (int e = 0; e < kElements; ++e) body(static_cast<float>(vec[e]));
-    } else {
+      for (int e = 0; e < kElements; ++e) body(floats[e]);
+    } else if (!Row::kWhole) {
 #pragma unroll
       for (int e = 0; e < kElements; ++e)
         if (row.has(first + e)) body(static_cast<float>(vec[e]));
@@ -23,22 +24,22 @@ __device__ __forceinline__ typename Norm::Stats stats_of(Row& row, float scale) 
   float sum = 0;
   if constexpr (Norm::kHasMean) {
     row.for_each([&](const auto& vec, int) {
+      const auto floats = as_floats(vec);
       float part = 0;
 #pragma unroll
-      for (int e = 0; e < kElements; ++e) part = fmaf(static_cast<float>(vec[e]), scale, part);
+      for (int e = 0; e < kElements; ++e) part = fmaf(floats[e], scale, part);
       sum += part;
     });
-    row.forget_conversions();
   }
+  row.forget_conversions();
   const auto stats = Norm::of(static_cast<float>(row.count()), sum, [&](float mean) {
+    // One chain: of several nvcc asks for the last vectors when it has added up the first.
     float squares = 0;
     row.for_each([&](const auto& vec, int first) {
-      float part = 0;
       for_own(vec, first, [&](float v) {
         const float off = fmaf(v, scale, -mean);
-        part = fmaf(off, off, part);
+        squares = fmaf(off, off, squares);
       });
-      squares += part;
     });
     return squares;
   });
@@ -60,9 +61,10 @@ struct Beside {
         is_alike((reinterpret_cast<std::uintptr_t>(g_values) - reinterpret_cast<std::uintptr_t>(g_row)) %
                      kVecBytes ==
                  0) {}
-  // Elements first, first + 1 ...; of those that the row has not, 0.
+  // The elements at the row's v-th vector; of those that the row has not, 0.
   template <class Row>
-  __device__ __forceinline__ Vec<T, kVecElements<T>> at(const Row& row, int first) const {
+  __device__ __forceinline__ Vec<T, kVecElements<T>> at(const Row& row, int v) const {
+    const int first = row.first(v);
     if (is_alike && row.has_all(first)) return as_vector<T>(load_bytes<kVecBytes>(g + first));
     Vec<T, kVecElements<T>> vec{};
 #pragma unroll
@@ -79,29 +81,109 @@ __device__ __forceinline__ void add_residual(Row& row, T* g_residual) {
   row.store(g_residual, [](const auto& vec, int) { return vec; });
 }
 
+// Results of a vector of x, to be given weight and bias.
+template <class T, int kElements>
+__device__ __forceinline__ Vec<float, kElements> normalised(const Vec<T, kElements>& vec,
+                                                            const Results& results) {
+  Vec<float, kElements> v = as_floats(vec);
+#pragma unroll
+  for (int e = 0; e < kElements; ++e) v[e] = results.of(v[e]);
+  return v;
+}
+template <class T, int kElements>
+__device__ __forceinline__ Vec<T, kElements> rounded_each(const Vec<float, kElements>& v) {
+  Vec<T, kElements> made;
+#pragma unroll
+  for (int e = 0; e < kElements; ++e) made[e] = rounded<T>(v[e]);
+  return made;
+}
+
+// Weight and bias of a whole row's vectors, on their way before they are needed as far as there are registers: all of a short row, from
+// before its sums are there; else the next vector's (kNext) from start() on, or none.
+template <class Norm, class T, class Row, bool kNext>
+class BesideWhole {
+ public:
+  __device__ __forceinline__ BesideWhole(const Operands<T>& call, const Row& row) : call_(call), row_(row) {
+    if constexpr (kHasAll) ask_first();
+  }
+  __device__ __forceinline__ void start() {
+    if constexpr (!kHasAll && kNext) ask_first();
+  }
+  // For v = 0, 1, 2 ...: what vector v is normalised to, times its weight and with its bias.
+  __device__ __forceinline__ void apply(int v, Vec<float, Row::kElements>& made) {
+    const auto each = [&](const RawVector& raw, auto op) {
+      const auto values = as_floats(as_vector<T>(raw));
+#pragma unroll
+      for (int e = 0; e < Row::kElements; ++e) made[e] = op(made[e], values[e]);
+    };
+    const auto times = [](float a, float b) { return a * b; };
+    const auto plus = [](float a, float b) { return a + b; };
+    if constexpr (kHasAll || kNext) {
+      each(weight_[v % kSlots], times);
+      if constexpr (Norm::kHasMean) each(bias_[v % kSlots], plus);
+      if constexpr (kNext) ask(v + kSlots);
+    } else {
+      if (call_.g_weight != nullptr) each(of(call_.g_weight, v, 1.0f), times);
+      if (Norm::kHasMean && call_.g_bias != nullptr) each(of(call_.g_bias, v, 0.0f), plus);
+    }
+  }
+
+ private:
+  static constexpr bool kHasAll = Row::kVectors <= 3;
+  static constexpr int kSlots = kHasAll ? Row::kVectors : 1;
+
+  __device__ __forceinline__ void ask_first() {
+#pragma unroll
+    for (int v = 0; v < kSlots; ++v) ask(v);
+  }
+  __device__ __forceinline__ void ask(int v) {
+    if (v >= Row::kVectors || !row_.has_all(row_.first(v))) return;
+    weight_[v % kSlots] = of(call_.g_weight, v, 1.0f);
+    if constexpr (Norm::kHasMean) bias_[v % kSlots] = of(call_.g_bias, v, 0.0f);
+  }
+  [[nodiscard]] __device__ __forceinline__ RawVector of(const T* g_values, int v, float value) const {
+    if (g_values != nullptr) return load_bytes<kVecBytes>(row_.at(g_values, v));
+    Vec<T, Row::kElements> same;
+#pragma unroll
+    for (int e = 0; e < Row::kElements; ++e) same[e] = rounded<T>(value);
+    return bits_of(same);
+  }
+
+  const Operands<T>& call_;
+  const Row& row_;
+  RawVector weight_[kSlots];
+  RawVector bias_[kSlots];
+};
+
+template <class T, class Row, class Beside>
+__device__ __forceinline__ void store_whole(const Row& row, const Results& results, Beside& beside, T* g_y) {
+  beside.start();
+  row.store_by_place(g_y, [&](int v) {
+    auto made = normalised(row.vector(v), results);
+    beside.apply(v, made);
+    return rounded_each<T>(made);
+  });
+}
+
+// Of a row that may begin and end anywhere.
 template <class T, class Row>
 __device__ __forceinline__ void store_results(const Operands<T>& call, const Row& row, const Results& results,
                                               T* g_y) {
   const Beside<T> weight(call.g_weight, g_y);
   const Beside<T> bias(call.g_bias, g_y);
-  row.store(g_y, [&](const auto& vec, int first) {
-    Vec<float, Row::kElements> v;
-#pragma unroll
-    for (int e = 0; e < Row::kElements; ++e) v[e] = results.of(static_cast<float>(vec[e]));
+  row.store_by_place(g_y, [&](int v) {
+    auto made = normalised(row.vector(v), results);
     if (weight.g != nullptr) {
-      const auto w = weight.at(row, first);
+      const auto w = as_floats(weight.at(row, v));
 #pragma unroll
-      for (int e = 0; e < Row::kElements; ++e) v[e] *= static_cast<float>(w[e]);
+      for (int e = 0; e < Row::kElements; ++e) made[e] *= w[e];
     }
     if (bias.g != nullptr) {
-      const auto b = bias.at(row, first);
+      const auto b = as_floats(bias.at(row, v));
 #pragma unroll
-      for (int e = 0; e < Row::kElements; ++e) v[e] += static_cast<float>(b[e]);
+      for (int e = 0; e < Row::kElements; ++e) made[e] += b[e];
     }
-    Vec<T, Row::kElements> made;
-#pragma unroll
-    for (int e = 0; e < Row::kElements; ++e) made[e] = rounded<T>(v[e]);
-    return made;
+    return rounded_each<T>(made);
   });
 }
 

@@ -8,7 +8,7 @@ namespace rooftile::ROOFTILE_TARGET::norm {
 // Rows that are more than a warp's have a block to themselves.
 constexpr int block_of(int threads) { return threads <= kWarpSize ? norm_plan::kVectorizedBlock : threads; }
 
-template <class Norm, bool kResidual, class T, int kThreads, int kVectors>
+template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual) / block_of(kThreads))
     vectorized_rows_kernel(Operands<T> call) {
   using Threads = RowThreads<kThreads>;
@@ -19,26 +19,36 @@ __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual
   const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
   const bool is_row = r < call.count();
   const std::int64_t place = is_row ? r : 0;
-  RegisterRow<T, Threads, kVectors> row;
+  RegisterRow<T, Threads, kVectors, kWhole> row;
   row.load(call.x(place), is_row ? static_cast<int>(call.length()) : 0, T{});
   if constexpr (kResidual) add_residual(row, call.residual(place));
-  const Results results = call.template results<Norm>(
-      [&](float scale) {
-        return Threads::all_reduce(stats_of<Norm>(row, scale), Stats{},
-                                   s_stats[scale == 1.0f ? 0 : 1][Threads::row()],
-                                   [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
-      },
-      [](bool mine) { return kThreads < kWarpSize ? __any_sync(kFullMask, mine) != 0 : mine; });
-  store_results(call, row, results, call.y(place));
+  const auto take_results = [&] {
+    return call.template results<Norm>(
+        [&](float scale) {
+          return Threads::all_reduce(
+              stats_of<Norm>(row, scale), Stats{}, s_stats[scale == 1.0f ? 0 : 1][Threads::row()],
+              [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
+        },
+        [](bool mine) { return kThreads < kWarpSize ? __any_sync(kFullMask, mine) != 0 : mine; });
+  };
+  if constexpr (kWhole) {
+    BesideWhole<Norm, T, decltype(row), false> beside(call, row);
+    store_whole(row, take_results(), beside, call.y(place));
+  } else {
+    store_results(call, row, take_results(), call.y(place));
+  }
 }
 
 template <class Norm, bool kResidual, class T, std::size_t kShape = 0, class Args>
 Status launch_row_shape(const Call<Args>& call) {
   constexpr RowShape kOf = norm_plan::kRowShapes[kShape];
   constexpr int kBlock = block_of(kOf.threads);
-  if (call.template config<Cut>().shape == static_cast<int>(kShape)) {
-    return launch_rows<T>(call, vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors>, kBlock,
-                          kBlock / kOf.threads);
+  const Cut& cut = call.template config<Cut>();
+  if (cut.shape == static_cast<int>(kShape)) {
+    const auto kernel = cut.is_whole
+                            ? vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, true>
+                            : vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, false>;
+    return launch_rows<T>(call, kernel, kBlock, kBlock / kOf.threads);
   }
   if constexpr (kShape + 1 < norm_plan::kRowShapes.size())
     return launch_row_shape<Norm, kResidual, T, kShape + 1>(call);
