@@ -61,6 +61,9 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
       add({.m = 7, .n = n - vector, .adds = true});
       add({.m = 7, .n = n - 1, .adds = true, .pad = 1});
     }
+    // A GPU's blocks take several rows at a time, and more than once.
+    add({.m = 1300, .n = 512 * vector, .adds = true, .tier = CaseTier::full});
+    add({.m = 1300, .n = 1024 * vector - vector, .tier = CaseTier::full});
     add({.m = 300, .n = 40});
     add({.m = 0, .n = 7});
     add({.m = 3, .n = 0});

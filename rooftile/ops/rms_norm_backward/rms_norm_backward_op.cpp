@@ -37,7 +37,7 @@ std::vector<Rung<RmsNormBackwardArgs>> rung_table() {
        .expects = {{"global_load_sectors_per_request", 3, 4}}},
       {.rung = rms_norm_backward_rungs::fused,
        .idea = "A block has every so many-th row in its registers, and its columns' sums, too.",
-       .change = "x and dy are read once, by vectors of 16 bytes; the next row comes while one is computed",
+       .change = "x and dy are read once, by vectors of 16 bytes; one barrier for up to four rows",
        // Between: the parts' sums are read element by element, and the simulated case has a part for each row.
        .supports = supports_fused<RmsNormBackwardArgs>,
        .plan = plan_fused<RmsNormBackwardArgs>,

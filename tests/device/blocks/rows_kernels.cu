@@ -39,7 +39,7 @@ struct AddTo {
 };
 
 // Rows of a warp at most have 64 threads' blocks.
-template <int kThreads>
+template <int kThreads, bool kWhole>
 __global__ void add_sums_kernel(const std::uint16_t* g_in, std::int64_t rows, int n, std::int64_t pitch,
                                 std::uint16_t* g_out) {
   using Threads = RowThreads<kThreads>;
@@ -47,7 +47,7 @@ __global__ void add_sums_kernel(const std::uint16_t* g_in, std::int64_t rows, in
   const std::int64_t r =
       std::int64_t{blockIdx.x} * (static_cast<int>(blockDim.x) / kThreads) + Threads::row();
   const std::int64_t at = (r < rows ? r : 0) * pitch;
-  RegisterRow<std::uint16_t, Threads, 2> row;
+  RegisterRow<std::uint16_t, Threads, 2, kWhole> row;
   row.load(g_in + at, r < rows ? n : 0, kFiller);
   const std::uint32_t sum =
       Threads::all_reduce(sum_of(row, r < rows ? n : 0), 0u, s_values,
@@ -56,12 +56,13 @@ __global__ void add_sums_kernel(const std::uint16_t* g_in, std::int64_t rows, in
 }
 
 template <int kThreads>
-Status launch_sums(StreamRef stream, const std::uint16_t* g_in, std::int64_t rows, int n, std::int64_t pitch,
-                   std::uint16_t* g_out) {
+Status launch_sums(StreamRef stream, bool is_whole, const std::uint16_t* g_in, std::int64_t rows, int n,
+                   std::int64_t pitch, std::uint16_t* g_out) {
   constexpr int kBlock = kThreads > kWarpSize ? kThreads : 64;
   const auto blocks = static_cast<unsigned>((rows * kThreads + kBlock - 1) / kBlock);
-  return launch(add_sums_kernel<kThreads>, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream},
-                g_in, rows, n, pitch, g_out);
+  const auto kernel = is_whole ? add_sums_kernel<kThreads, true> : add_sums_kernel<kThreads, false>;
+  return launch(kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, g_in, rows, n, pitch,
+                g_out);
 }
 
 __global__ void add_by_parts_kernel(const std::uint16_t* g_in, int n, int part, std::uint16_t sum,
@@ -78,19 +79,19 @@ __global__ void exp2_kernel(const float* g_x, int n, float* g_y) {
 
 }  // namespace
 
-Status run_add_sums(StreamRef stream, int threads, const std::uint16_t* g_in, std::int64_t rows, int n,
-                    std::int64_t pitch, std::uint16_t* g_out) {
+Status run_add_sums(StreamRef stream, int threads, bool is_whole, const std::uint16_t* g_in,
+                    std::int64_t rows, int n, std::int64_t pitch, std::uint16_t* g_out) {
   switch (threads) {
     case 1:
-      return launch_sums<1>(stream, g_in, rows, n, pitch, g_out);
+      return launch_sums<1>(stream, is_whole, g_in, rows, n, pitch, g_out);
     case 8:
-      return launch_sums<8>(stream, g_in, rows, n, pitch, g_out);
+      return launch_sums<8>(stream, is_whole, g_in, rows, n, pitch, g_out);
     case 32:
-      return launch_sums<32>(stream, g_in, rows, n, pitch, g_out);
+      return launch_sums<32>(stream, is_whole, g_in, rows, n, pitch, g_out);
     case 64:
-      return launch_sums<64>(stream, g_in, rows, n, pitch, g_out);
+      return launch_sums<64>(stream, is_whole, g_in, rows, n, pitch, g_out);
     default:
-      return launch_sums<96>(stream, g_in, rows, n, pitch, g_out);
+      return launch_sums<96>(stream, is_whole, g_in, rows, n, pitch, g_out);
   }
 }
 

@@ -29,14 +29,19 @@ class RegisterRows : public BlockTest {
         in_place[at] = expected[at] = static_cast<std::uint16_t>(in[at] + sum);
       }
     }
-    const DeviceArray<std::uint16_t> g_in(stream(), in);
-    const DeviceArray<std::uint16_t> g_out(stream(), std::vector<std::uint16_t>(in.size(), 7));
-    ASSERT_TRUE(
-        is_ok(run_add_sums(stream(), threads, g_in.data() + skew, rows, n, pitch, g_out.data() + skew)));
-    EXPECT_EQ(g_out.read(), expected) << threads << " threads, rows of " << n << ", skew " << skew;
-    ASSERT_TRUE(
-        is_ok(run_add_sums(stream(), threads, g_in.data() + skew, rows, n, pitch, g_in.data() + skew)));
-    EXPECT_EQ(g_in.read(), in_place) << threads << " threads, in place, rows of " << n << ", skew " << skew;
+    for (const bool is_whole : {false, true}) {
+      if (is_whole && (skew % 8 != 0 || n % 8 != 0 || pitch % 8 != 0)) continue;
+      const DeviceArray<std::uint16_t> g_in(stream(), in);
+      const DeviceArray<std::uint16_t> g_out(stream(), std::vector<std::uint16_t>(in.size(), 7));
+      const auto run = [&](std::uint16_t* g_target) {
+        return is_ok(
+            run_add_sums(stream(), threads, is_whole, g_in.data() + skew, rows, n, pitch, g_target + skew));
+      };
+      ASSERT_TRUE(run(g_out.data()));
+      EXPECT_EQ(g_out.read(), expected) << threads << " threads, rows of " << n << ", skew " << skew;
+      ASSERT_TRUE(run(g_in.data()));
+      EXPECT_EQ(g_in.read(), in_place) << threads << " threads, in place, rows of " << n << ", skew " << skew;
+    }
   }
 };
 ROOFTILE_ON_EVERY_ORDER(RegisterRows);
@@ -51,6 +56,7 @@ TEST_P(RegisterRows, FullAndNearlyFull) {
     const int full = threads * 16;
     expect_sums(threads, 5, full, full, 0);
     expect_sums(threads, 5, full - 1, full + 8, 0);
+    expect_sums(threads, 5, full - 8, full, 0);
     for (const std::int64_t skew : {1, 7}) expect_sums(threads, 3, full - 7, full + 1, skew);
   }
 }

@@ -2,9 +2,9 @@
 //
 // Idea       a block has every so many-th row. Of x and dy, in its registers, come statistics, dx, and what is added to the columns, whose
 //            sums the threads keep until the last row.
-// Change     x and dy are read once, by vectors of 16 bytes; the next row is on its way while one is computed.
+// Change     x and dy are read once, by vectors of 16 bytes; one barrier for up to four rows; the next are on their way meanwhile.
 // Limits     rows of up to 32 KiB that begin at multiples of 16 bytes.
-// Bottleneck DRAM; two waits of a block for each row.
+// Bottleneck DRAM; the wait of a multiprocessor's one block.
 #include "rooftile/families/norm/rungs/backward_fused.h"
 #include "rooftile/ops/layer_norm_backward/layer_norm_backward.h"
 
