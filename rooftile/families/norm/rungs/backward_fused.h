@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rooftile/families/norm/rungs/backward_device.h"
-#include "rooftile/families/norm/rungs/row_group.h"
+#include "rooftile/families/norm/rungs/backward_group.h"
 
 namespace rooftile::ROOFTILE_TARGET::norm::backward {
 
@@ -18,11 +18,11 @@ __device__ __forceinline__ Gradient gradient_of(const Found& total, float scale,
 template <class Norm, class T, int kThreads, int kVectors, int kRows, bool kLooksAhead>
 __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads / kThreads)
     fused_kernel(Operands<T> call) {
-  using Group = RowGroup<Norm, true, kThreads, kRows>;
+  using Group = RowGroup<Norm, kThreads, kRows>;
   using Own = OwnVectors<T, kThreads, kVectors>;
   constexpr int kElements = Own::kElements;
   __shared__ typename Group::Shared s_group;
-  __shared__ Gradient s_gradients[Group::kWarps][kRows];
+  __shared__ Gradient s_gradients[2][Group::kWarps][kRows];
   const auto n = static_cast<int>(call.length());
   const auto length = static_cast<float>(n);
   const int vectors = n / kElements;
@@ -50,6 +50,7 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
   };
   if constexpr (kLooksAhead) load(blockIdx.x);
   int round = 0;
+  int turn = 0;
   for (std::int64_t first = blockIdx.x; first < call.count(); first = row_of(first, kRows)) {
     if constexpr (!kLooksAhead) load(first);
     Own x[kRows];
@@ -76,7 +77,8 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
                                    Own::elements_of(vectors, static_cast<int>(threadIdx.x)), length);
         },
         row_of(first, lane_index() / Group::kLanes) < call.count(), length, call.eps, scale);
-    Group::share(s_gradients, gradient_of<Norm>(total, scale, n, call.eps));
+    turn ^= 1;
+    Group::share(s_gradients[turn], gradient_of<Norm>(total, scale, n, call.eps));
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       const std::int64_t r = row_of(first, i);
@@ -84,7 +86,7 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
       x[i].forget_conversions();
       dy[i].forget_conversions();
       weight.forget_conversions();
-      const Gradient gradient = s_gradients[warp_index()][i];
+      const Gradient gradient = s_gradients[turn][warp_index()][i];
       const T* g_dsum = call.dsum(r);
       x[i].store(call.dx(r), vectors, [&](int v) {
         const auto values = x[i].floats(v);

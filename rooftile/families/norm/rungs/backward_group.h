@@ -1,11 +1,10 @@
-// Several rows at a time, of whole vectors: what a block's threads, or a cluster's, have found of each comes together once for all of them.
+// Several rows at a time, of whole vectors: what a block's threads have found of each comes together once for all of them.
 //
 //   kRows = 4:  lane    0 ... 7   8 ... 15   16 ... 23   24 ... 31
 //               row        0         1          2           3       after the lanes' sums: each row's total is in 8 lanes
 //
-// A warp's totals go to shared memory; after one barrier every warp adds up those of all warps, in the same order; of a cluster each
-// block's then go to all blocks. Rows' numbers are the same for every thread, so a thread takes part with 0 elements where a row has
-// none for it.
+// A warp's totals go to shared memory; after one barrier every warp adds up those of all warps, in the same order. A thread takes part with
+// 0 elements where rows have none for it.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +12,7 @@
 #include "rooftile/device/raw_vector.h"
 #include "rooftile/families/norm/rungs/norm_device.h"
 
-namespace rooftile::ROOFTILE_TARGET::norm {
+namespace rooftile::ROOFTILE_TARGET::norm::backward {
 
 // Sums over a warp of kCount values of each lane, in kCount - 1 + log2(32 / kCount) shuffles: lane l has that of value l / (32 / kCount).
 // Each step hands half of the values to the other half of the lanes.
@@ -34,8 +33,8 @@ __device__ __forceinline__ float lanes_sum_each(float (&values)[kCount]) {
   return lanes_sum(std::integral_constant<int, kWarpSize / kCount>{}, values[0]);
 }
 
-// Of some elements of a row: their mean, the squares of their differences from it (Uncentred: their squares, and a mean of 0);
-// backward also the sum of g = dy * weight, and of g times those differences.
+// Of some elements of a row: their mean, the squares of their differences from it (Uncentred: their squares, and a mean of 0), the sum of
+// g = dy * weight, and of g times those differences.
 struct alignas(16) Found {
   float mean;
   float squares;
@@ -51,8 +50,7 @@ __device__ __forceinline__ Found about(float mean, const Found& own, float count
   return {mean, fmaf(off * off, count, own.squares), own.g, fmaf(own.g, off, own.gx)};
 }
 
-// kGradient: with g and gx.
-template <class Norm, bool kGradient, int kThreads, int kRows>
+template <class Norm, int kThreads, int kRows>
 struct RowGroup {
   static constexpr int kWarps = kThreads / kWarpSize;
   static constexpr int kLanes = kWarpSize / kRows;  // that have one row's total
@@ -65,10 +63,11 @@ struct RowGroup {
     Found found[2][kRows][kWarps];  // of rounds in turns: one may be read while the next is written
   };
 
-  // The block has so many vectors of every row, its threads one behind the other. Before the first round, by all threads.
+  // The block has so many vectors of every row, its threads one behind the other. Before the first round, by all threads. Who has no
+  // mean asks for no count.
   template <class Own>
   __device__ __forceinline__ static void init(Shared& s, int vectors) {
-    if constexpr (kWarps > 1) {
+    if constexpr (kWarps > 1 && Norm::kHasMean) {
       if (threadIdx.x < kWarps)
         s.elements[threadIdx.x] =
             Own::elements_of(vectors, static_cast<int>(threadIdx.x) * kWarpSize, kWarpSize);
@@ -83,7 +82,7 @@ struct RowGroup {
     if constexpr (kWarps == 1) {
       return over_warp(own, count, length);
     } else {
-      Found total = over_warp(own, count, s.elements[warp_index()]);
+      Found total = over_warp(own, count, elements_of(s, warp_index()));
       Found(&s_found)[kRows][kWarps] = s.found[round % 2];
       const int row = lane_index() / kLanes;
       const int place = lane_index() % kLanes;
@@ -96,16 +95,16 @@ struct RowGroup {
         const int warp = place + f * kLanes;
         const bool is_warp = kWarps % kLanes == 0 || warp < kWarps;
         parts[f] = is_warp ? s_found[row][warp] : Found{};
-        elements[f] = is_warp ? s.elements[warp] : 0.0f;
+        elements[f] = is_warp ? elements_of(s, warp) : 0.0f;
       }
       return folded(parts, elements, length);
     }
   }
 
-  // What each row's lanes have made of its total, to all lanes of the warp: s_values[warp_index()][i] is row i's.
+  // What each row's lanes have made of its total, to all lanes of the warp: s_values[warp_index()][i] is row i's. Of two s_values in
+  // turns one may be read while the other is written.
   template <class Made>
   __device__ __forceinline__ static void share(Made (&s_values)[kWarps][kRows], const Made& made) {
-    __syncwarp();  // what was there has been read
     if (lane_index() % kLanes == 0) s_values[warp_index()][lane_index() / kLanes] = made;
     __syncwarp();  // every row's is there
   }
@@ -129,14 +128,15 @@ struct RowGroup {
       total.gx += part.gx;
     }
     total.squares = lanes_sum(Lanes{}, total.squares);
-    if constexpr (kGradient) {
-      if constexpr (Norm::kHasMean) total.g = lanes_sum(Lanes{}, total.g);
-      total.gx = lanes_sum(Lanes{}, total.gx);
-    }
+    if constexpr (Norm::kHasMean) total.g = lanes_sum(Lanes{}, total.g);
+    total.gx = lanes_sum(Lanes{}, total.gx);
     return total;
   }
 
  private:
+  __device__ __forceinline__ static float elements_of(const Shared& s, int warp) {
+    return Norm::kHasMean ? s.elements[warp] : 0.0f;
+  }
   __device__ __forceinline__ static float sum_of(const Found& found, float count) {
     return count > 0 ? found.mean * count : 0.0f;
   }
@@ -158,10 +158,8 @@ struct RowGroup {
       for (int i = 0; i < kRows; ++i) own[i] = about<Norm>(shuffle(total.mean, i * kLanes), own[i], count);
     }
     total.squares = sum_each([](const Found& found) { return found.squares; });
-    if constexpr (kGradient) {
-      if constexpr (Norm::kHasMean) total.g = sum_each([](const Found& found) { return found.g; });
-      total.gx = sum_each([](const Found& found) { return found.gx; });
-    }
+    if constexpr (Norm::kHasMean) total.g = sum_each([](const Found& found) { return found.g; });
+    total.gx = sum_each([](const Found& found) { return found.gx; });
     return total;
   }
 };
@@ -174,7 +172,8 @@ __device__ __forceinline__ RawVector filled(T value) {
   return bits_of(vec);
 }
 
-// A row's vectors that this thread has, of `vectors` that the block has: number threadIdx.x + v * kThreads of them.
+// A row's vectors that this thread has, of `vectors` that the block has: number threadIdx.x + v * kThreads of them. RegisterRow without
+// what all rows of a call have in common, which would take registers for each.
 template <class T, int kThreads_, int kVectors_>
 struct OwnVectors {
   static constexpr int kThreads = kThreads_;
@@ -190,10 +189,7 @@ struct OwnVectors {
   __device__ __forceinline__ static Row* at(Row* g_row, int v) {
     return g_row + threadIdx.x * kElements + v * (kThreads * kElements);
   }
-  // Elements that the block has, or one thread.
-  __device__ __forceinline__ static float elements_of(int vectors) {
-    return static_cast<float>(vectors * kElements);
-  }
+  // Elements that one thread has, or several from `first` on.
   __device__ __forceinline__ static float elements_of(int vectors, int first, int threads = 1) {
     int count = 0;
 #pragma unroll
@@ -221,18 +217,6 @@ struct OwnVectors {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v)
       if (has(v, vectors)) store_vec(at(g_row, v), make(v));
-  }
-  // Each element becomes op(own, other).
-  template <class Op>
-  __device__ __forceinline__ void combine(const OwnVectors& other, Op op) {
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      Vec<T, kElements> vec = as_vector<T>(raw[v]);
-      const Vec<T, kElements> others = as_vector<T>(other.raw[v]);
-#pragma unroll
-      for (int e = 0; e < kElements; ++e) vec[e] = op(vec[e], others[e]);
-      raw[v] = bits_of(vec);
-    }
   }
   [[nodiscard]] __device__ __forceinline__ Vec<float, kElements> floats(int v) const {
     return as_floats(as_vector<T>(raw[v]));
@@ -298,4 +282,4 @@ __device__ __forceinline__ Results results_of_total(const Found& total, float sc
   return {scale, total.mean, 1.0f / sqrtf(total.squares / length + eps * scale * scale)};
 }
 
-}  // namespace rooftile::ROOFTILE_TARGET::norm
+}  // namespace rooftile::ROOFTILE_TARGET::norm::backward
