@@ -145,6 +145,11 @@ void add_small(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 20, .n = 24, .k = 12, .batches = 130}));
   cases.push_back(make_case({.m = 7, .n = 31, .k = 9, .batches = 130, .params = {{"transpose_a", "true"}}}));
   cases.push_back(make_case({.m = 20, .n = 8, .k = 0, .batches = 130}));
+  cases.push_back(make_case({.m = 36,
+                             .n = 72,
+                             .k = 20,
+                             .batches = 40,
+                             .params = {{"activation", "silu"}, {"with_c", "1"}, {"with_bias", "1"}}}));
   // More than a large GPU has.
   cases.push_back(make_case(
       {.m = 35, .n = 37, .k = 5, .batches = 600, .params = {{"with_bias", "1"}}, .tier = CaseTier::full}));

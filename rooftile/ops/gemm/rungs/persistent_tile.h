@@ -202,7 +202,6 @@ struct PersistentSums {
         }
       return;
     }
-    const Output<float> output(p, place.batch);
 #pragma unroll
     for (int v = 0; v < Tile::kRowVectors; ++v) {
       if (v > 0) __syncthreads();  // the half before has been read
@@ -218,10 +217,15 @@ struct PersistentSums {
           if (row < rows && first + column < p.n)
             g_tile[row * p.out.row + v * Tile::kHalf + column] = alpha * sum;
         });
-      } else {
+      } else if (!way.vectors || p.n % Tile::kVector != 0) {
+        const Output<float> output(p, place.batch);
         give_half<1>(s_half, [&](float sum, int row, int column) {
           output.give(sum, place.row + row, first + column);
         });
+      } else if (p.activation == GemmActivation::none) {
+        give_vectors<4, false>(p, place, first, s_half);
+      } else {
+        give_vectors<1, true>(p, place, first, s_half);
       }
     }
   }
@@ -245,6 +249,37 @@ struct PersistentSums {
       for (int i = 0; i < kAtOnce; ++i) sums[i] = s_half[of_half(first + i * kStep, column)];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) give(sums[i], first + i * kStep, column);
+    }
+  }
+  // Results of half a tile from column `first` of out on, where vectors are whole: a warp's side by side. What kAtOnce of them are added to
+  // comes at once.
+  template <int kAtOnce, bool kActivates, class Place>
+  __device__ __forceinline__ static void give_vectors(const Problem& p, const Place& place,
+                                                      std::int64_t first, const float* s_half) {
+    constexpr int kLine = Tile::kHalf / Tile::kVector;
+    constexpr int kVectors = kSide * kLine;
+    static_assert(kVectors % (kAtOnce * Tile::kThreads) == 0);
+    const Output<float, kActivates> output(p, place.batch);
+    float* g_out = static_cast<float*>(p.out_data) + place.batch * p.out.batch;
+#pragma unroll 1
+    for (int begin = static_cast<int>(threadIdx.x); begin < kVectors; begin += kAtOnce * Tile::kThreads) {
+      const auto row = [&](int i) { return (begin + i * Tile::kThreads) / kLine; };
+      const int column = begin % kLine * Tile::kVector;
+      const auto is_inside = [&](int i) { return place.row + row(i) < p.m && first + column < p.n; };
+      Vector results[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        results[i] = load_vec(s_half + of_half(row(i), column));
+        if (!is_inside(i)) continue;
+#pragma unroll
+        for (int e = 0; e < Tile::kVector; ++e)
+          results[i][e] = output.result(results[i][e], place.row + row(i), first + column + e);
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i)
+        if (is_inside(i))
+          store_vec<StorePolicy::no_allocate>(g_out + (place.row + row(i)) * p.out.row + first + column,
+                                              results[i]);
     }
   }
 };
