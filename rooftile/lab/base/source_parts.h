@@ -42,4 +42,7 @@ using SourceParts = std::vector<SourcePart>;
                                                    std::string_view peer,
                                                    SourceTable present = present_sources());
 
+// What stands behind a figure of such a row, in tables and drawings.
+inline constexpr std::string_view kStaleMark = "†";
+
 }  // namespace rooftile::lab

@@ -8,8 +8,6 @@
 
 namespace rooftile::lab {
 
-inline constexpr std::string_view kStaleMark = "†";
-
 [[nodiscard]] std::string time_text(double us);               // "12.50 us", "1.198 ms"
 [[nodiscard]] std::string share_text(double share);           // "0.987"; empty: none
 [[nodiscard]] std::string ratio_text(double ratio);           // "1.042", "17.05"

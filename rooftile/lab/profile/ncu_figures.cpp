@@ -10,35 +10,32 @@
 namespace rooftile::lab {
 namespace {
 
-constexpr std::string_view kDuration = "gpu__time_duration.sum";
-constexpr std::string_view kStale = "†";
-
 struct Column {
   std::string_view header;
-  std::string_view metric;
-  MetricUnit unit;
+  MetricRow metric;
 };
-using enum MetricUnit;
 constexpr std::array kColumns = {
-    Column{"time", kDuration, seconds},
-    Column{"compute", "sm__throughput.avg.pct_of_peak_sustained_elapsed", percent},
-    Column{"L1", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent},
-    Column{"L2", "lts__throughput.avg.pct_of_peak_sustained_elapsed", percent},
-    Column{"DRAM", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", percent},
-    Column{"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", percent},
-    Column{"registers", "launch__registers_per_thread", count},
-    Column{"blocks", "launch__grid_size", count},
-    Column{"waves", "launch__waves_per_multiprocessor", decimal},
+    Column{"time", metric_rows::kDuration},
+    Column{"compute", metric_rows::kCompute},
+    Column{"L1", metric_rows::kL1},
+    Column{"L2", metric_rows::kL2},
+    Column{"DRAM", metric_rows::kDram},
+    Column{"occupancy", metric_rows::kOccupancy},
+    Column{"registers", metric_rows::kRegisters},
+    Column{"blocks", metric_rows::kBlocks},
+    Column{"waves", metric_rows::kWaves},
 };
 
-double duration_of(const NcuKernel& kernel) { return kernel.metric(kDuration).value_or(0); }
+double duration_of(const NcuKernel& kernel) {
+  return kernel.metric(metric_rows::kDuration.metric).value_or(0);
+}
 
 const NcuKernel* longest_kernel(const RecordedProfile& profile) {
   const std::vector<NcuKernel>& kernels = profile.measured.kernels;
   const auto longest = std::max_element(
       kernels.begin(), kernels.end(),
       [](const NcuKernel& a, const NcuKernel& b) { return duration_of(a) < duration_of(b); });
-  return longest == kernels.end() || !longest->metric(kDuration) ? nullptr : &*longest;
+  return longest == kernels.end() || !longest->metric(metric_rows::kDuration.metric) ? nullptr : &*longest;
 }
 
 std::string shape_text(const RecordedProfile& profile) {
@@ -53,11 +50,11 @@ std::string row(const RecordedProfile& profile, const NcuKernel& kernel, SourceT
       !stale_parts(profile.sources, profile.operator_name, profile.rung, "", present).empty();
   const std::size_t kernels = profile.measured.kernels.size();
   std::string text =
-      fmt::format("| {}{}{} |", profile.rung, is_stale ? kStale : "",
+      fmt::format("| {}{}{} |", profile.rung, is_stale ? kStaleMark : "",
                   kernels > 1 ? fmt::format(" (the longest of {} kernels)", kernels) : std::string());
   for (const Column& column : kColumns) {
-    const std::optional<double> value = kernel.metric(column.metric);
-    text += value ? fmt::format(" {} |", metric_text(*value, column.unit)) : std::string(" |");
+    const std::optional<double> value = kernel.metric(column.metric.metric);
+    text += value ? fmt::format(" {} |", metric_text(*value, column.metric.unit)) : std::string(" |");
   }
   const std::vector<Stall> waits = stalls(kernel);
   return text + (waits.empty() ? std::string(" |\n") : fmt::format(" {} |\n", waits.front().meaning));

@@ -14,13 +14,13 @@ namespace {
 using enum MetricUnit;
 
 constexpr std::array kSpeedOfLight = {
-    MetricRow{"duration", "gpu__time_duration.sum", seconds},
-    MetricRow{"compute throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed", percent},
+    metric_rows::kDuration,
+    metric_rows::kCompute,
     MetricRow{"memory throughput", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
               percent},
-    MetricRow{"DRAM throughput", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", percent},
-    MetricRow{"L2 throughput", "lts__throughput.avg.pct_of_peak_sustained_elapsed", percent},
-    MetricRow{"L1 throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", percent},
+    metric_rows::kDram,
+    metric_rows::kL2,
+    metric_rows::kL1,
     MetricRow{"SM clock", "gpc__cycles_elapsed.avg.per_second", hertz},
 };
 constexpr std::array kMemory = {
@@ -31,16 +31,16 @@ constexpr std::array kMemory = {
     MetricRow{"L1 hit rate", "l1tex__t_sector_hit_rate.pct", percent},
 };
 constexpr std::array kLaunch = {
-    MetricRow{"blocks", "launch__grid_size", count},
+    metric_rows::kBlocks,
     MetricRow{"threads per block", "launch__block_size", count},
-    MetricRow{"registers per thread", "launch__registers_per_thread", count},
+    metric_rows::kRegisters,
     MetricRow{"static shared memory", "launch__shared_mem_per_block_static", bytes},
     MetricRow{"dynamic shared memory", "launch__shared_mem_per_block_dynamic", bytes},
-    MetricRow{"waves per SM", "launch__waves_per_multiprocessor", decimal},
+    metric_rows::kWaves,
 };
 constexpr std::array kOccupancy = {
     MetricRow{"theoretical", "sm__maximum_warps_per_active_cycle_pct", percent},
-    MetricRow{"achieved", "sm__warps_active.avg.pct_of_peak_sustained_active", percent},
+    metric_rows::kOccupancy,
     MetricRow{"blocks by registers", "launch__occupancy_limit_registers", count},
     MetricRow{"blocks by shared memory", "launch__occupancy_limit_shared_mem", count},
     MetricRow{"blocks by warps", "launch__occupancy_limit_warps", count},

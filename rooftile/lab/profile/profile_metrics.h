@@ -18,6 +18,24 @@ struct MetricRow {
   MetricUnit unit = MetricUnit::count;
 };
 
+// Those that tables of several rungs show, too.
+namespace metric_rows {
+inline constexpr MetricRow kDuration{"duration", "gpu__time_duration.sum", MetricUnit::seconds};
+inline constexpr MetricRow kCompute{"compute throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                                    MetricUnit::percent};
+inline constexpr MetricRow kDram{"DRAM throughput", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+                                 MetricUnit::percent};
+inline constexpr MetricRow kL2{"L2 throughput", "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+                               MetricUnit::percent};
+inline constexpr MetricRow kL1{"L1 throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active",
+                               MetricUnit::percent};
+inline constexpr MetricRow kBlocks{"blocks", "launch__grid_size"};
+inline constexpr MetricRow kRegisters{"registers per thread", "launch__registers_per_thread"};
+inline constexpr MetricRow kWaves{"waves per SM", "launch__waves_per_multiprocessor", MetricUnit::decimal};
+inline constexpr MetricRow kOccupancy{"achieved", "sm__warps_active.avg.pct_of_peak_sustained_active",
+                                      MetricUnit::percent};
+}  // namespace metric_rows
+
 struct MetricSection {
   std::string_view title;
   std::span<const MetricRow> rows;
