@@ -1,4 +1,5 @@
-"""rope by torch: the half form as Hugging Face's Llama writes it, with tables that are there before; and what torch's compiler makes of it."""
+"""rope by torch: the half form as Hugging Face's Llama writes it, with tables that are there before, in f32 and rounded once, which is
+what the reference allows (tables and products in 16 bits are off by more); and what torch's compiler makes of it."""
 from torch_child import Returned, Unsupported
 
 
@@ -13,11 +14,12 @@ def call(torch, t, p):
     if positions is None:
         positions = torch.arange(q.shape[1], device=q.device)
     angles = positions.to(torch.float64)[..., None, None] * torch.cat((frequencies, frequencies))
-    cosine, sine = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
+    cosine, sine = angles.cos().float(), angles.sin().float()
 
     def turned(x):
-        low, high = x[..., : width // 2], x[..., width // 2 :]
-        return x * cosine + torch.cat((-high, low), dim=-1) * sine
+        wide = x.float()
+        low, high = wide[..., : width // 2], wide[..., width // 2 :]
+        return (wide * cosine + torch.cat((-high, low), dim=-1) * sine).to(x.dtype)
 
     def heads():
         outputs = {"q_out": turned(q)}
