@@ -93,6 +93,7 @@ enum class WarpOp : std::uint8_t {
   load_matrix,  // wmma_warp.h: the operand is the address of a MatrixStep
   store_matrix,
   multiply_matrices,
+  mma_sync,  // of device/sm80/mma.h
 };
 
 // Whose lanes cannot do without one that has exited.

@@ -52,6 +52,8 @@ const char* name_of(WarpOp op) {
       return "wmma::store_matrix_sync";
     case WarpOp::multiply_matrices:
       return "wmma::mma_sync";
+    case WarpOp::mma_sync:
+      return "mma_sync";
   }
   return "a warp collective";
 }
@@ -142,6 +144,7 @@ void compute(WarpState& warp, WarpOp op, std::uint32_t lanes) {
     case WarpOp::load_matrix:
     case WarpOp::store_matrix:
     case WarpOp::multiply_matrices:
+    case WarpOp::mma_sync:
       run_matrix_steps(name_of(op), warp.operand);
       return;
     default: {

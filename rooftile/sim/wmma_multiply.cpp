@@ -184,6 +184,11 @@ void multiply_fragments(const MatrixProduct& product, const ProductElements& ele
   warp_collective(WarpOp::multiply_matrices, 0xffffffffu, reinterpret_cast<std::uint64_t>(&step), 0, where);
 }
 
+void mma_sync(const MatrixProduct& product, const ProductElements& elements, std::source_location where) {
+  MultiplyStep step(product, elements, false, where);
+  warp_collective(WarpOp::mma_sync, 0xffffffffu, reinterpret_cast<std::uint64_t>(&step), 0, where);
+}
+
 void run_matrix_steps(const char* name, const std::array<std::uint64_t, 32>& operands) {
   std::array<MatrixStep*, kLanes> steps;
   for (unsigned lane = 0; lane < kLanes; ++lane) steps[lane] = reinterpret_cast<MatrixStep*>(operands[lane]);

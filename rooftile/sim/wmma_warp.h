@@ -1,4 +1,4 @@
-// The operations of a warp on matrices: what nvcuda::wmma (wmma.h) calls.
+// The operations of a warp on matrices: what nvcuda::wmma (wmma.h) and device/sm80/mma.h call.
 //
 // All 32 lanes must make the same call: one that does not come is a deadlock, and calls that differ end the
 // launch. Like shuffles they order no accesses to memory.
@@ -41,6 +41,14 @@ struct ProductElements {
 // or saturate. A d of __half is rounded once, at the end.
 void multiply_fragments(const MatrixProduct& product, const ProductElements& elements, bool saturate,
                         std::source_location where);
+
+// mma.sync of 16 x 8 sums in float: `elements` are the registers of the instruction, in its order.
+template <MatrixElement kElement, unsigned k>
+inline constexpr MatrixProduct kMmaProduct = {
+    fragment_layout(MatrixUse::a, 16, 8, k, kElement), fragment_layout(MatrixUse::b, 16, 8, k, kElement),
+    fragment_layout(MatrixUse::accumulator, 16, 8, k, MatrixElement::float32),
+    fragment_layout(MatrixUse::accumulator, 16, 8, k, MatrixElement::float32)};
+void mma_sync(const MatrixProduct& product, const ProductElements& elements, std::source_location where);
 
 // What a lane brings to an operation, on its own stack.
 class MatrixStep {

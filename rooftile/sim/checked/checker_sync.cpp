@@ -36,10 +36,10 @@ void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, st
     grid_clocks_.pass_collective(warp, lanes);
   }
   if (op == WarpOp::load_matrix || op == WarpOp::store_matrix) return;  // their accesses are counted
-  const char* name = op == WarpOp::sync                ? "__syncwarp"
-                     : is_shuffle(op)                  ? "shuffle"
-                     : op == WarpOp::multiply_matrices ? "mma_sync"
-                                                       : "vote";
+  const char* name = op == WarpOp::sync         ? "__syncwarp"
+                     : is_shuffle(op)           ? "shuffle"
+                     : detail::is_matrix_op(op) ? "mma_sync"
+                                                : "vote";
   count_sync(place_of(where), name, static_cast<std::uint64_t>(std::popcount(lanes)));
   if (!checks_ || !is_shuffle(op)) return;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
