@@ -94,6 +94,8 @@ enum class WarpOp : std::uint8_t {
   store_matrix,
   multiply_matrices,
   mma_sync,  // of device/sm80/mma.h
+  ldmatrix,
+  stmatrix,
 };
 
 // Whose lanes cannot do without one that has exited.

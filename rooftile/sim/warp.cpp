@@ -54,6 +54,10 @@ const char* name_of(WarpOp op) {
       return "wmma::mma_sync";
     case WarpOp::mma_sync:
       return "mma_sync";
+    case WarpOp::ldmatrix:
+      return "ldmatrix";
+    case WarpOp::stmatrix:
+      return "stmatrix";
   }
   return "a warp collective";
 }
@@ -145,6 +149,8 @@ void compute(WarpState& warp, WarpOp op, std::uint32_t lanes) {
     case WarpOp::store_matrix:
     case WarpOp::multiply_matrices:
     case WarpOp::mma_sync:
+    case WarpOp::ldmatrix:
+    case WarpOp::stmatrix:
       run_matrix_steps(name_of(op), warp.operand);
       return;
     default: {

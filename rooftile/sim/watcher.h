@@ -54,8 +54,8 @@ class BlockWatcher {
   virtual void block_returned() = 0;
 
   // The executor reads or writes these bytes, at most 16, for the
-  // current thread: an instruction of the kernel, at `pc`.
-  virtual void accessed(CopyRange range, bool writes, const void* pc, const void* frame) = 0;
+  // current thread: an instruction of the kernel, at `pc`. `matrix_row`: one of ldmatrix or stmatrix.
+  virtual void accessed(CopyRange range, bool writes, bool matrix_row, const void* pc, const void* frame) = 0;
 
   // What the current thread does to an mbarrier: it initialises it,
   // arrives there or expects bytes, has seen its phase complete.

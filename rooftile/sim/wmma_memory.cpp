@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "rooftile/sim/matrix_tile.h"
 #include "rooftile/sim/shared_memory.h"
 #include "rooftile/sim/thread.h"
 #include "rooftile/sim/watcher.h"
@@ -14,8 +15,6 @@ namespace rooftile::simt::detail {
 namespace {
 
 constexpr unsigned kMostTiles = 8;
-constexpr unsigned kRowBytes = 16;
-constexpr unsigned kRowWords = kRowBytes / sizeof(std::uint32_t);
 constexpr unsigned kFullWarp = 0xffffffffu;
 
 // How a lane's accesses of a tile lie in memory.
@@ -76,7 +75,7 @@ class MoveStep final : public MatrixStep {
 
   void load(std::byte* elements, const void* pc, const void* frame) {
     for_each_access([&](const std::byte* from, unsigned held, unsigned bytes) {
-      if (watcher_ != nullptr) watcher_->accessed({from, bytes}, false, pc, frame);
+      if (watcher_ != nullptr) watcher_->accessed({from, bytes}, false, is_by_rows(), pc, frame);
       copy_access((is_exchanged() ? as_bytes(words_) : elements) + held, from, bytes);
     });
     has_words_ = is_exchanged();
@@ -91,7 +90,7 @@ class MoveStep final : public MatrixStep {
   }
   void store(const std::byte* elements, const void* pc, const void* frame) {
     for_each_access([&](std::byte* to, unsigned held, unsigned bytes) {
-      if (watcher_ != nullptr) watcher_->accessed({to, bytes}, true, pc, frame);
+      if (watcher_ != nullptr) watcher_->accessed({to, bytes}, true, is_by_rows(), pc, frame);
       copy_access(to, (is_exchanged() ? as_bytes(exchanged_) : elements) + held, bytes);
     });
   }
@@ -148,7 +147,7 @@ class MoveStep final : public MatrixStep {
   }
 
   void exchange(MatrixStep* const* lanes, unsigned tile) const {
-    std::uint32_t rows[kTileLines][kRowWords];
+    MatrixTile rows;
     const unsigned at_once = tiles_at_once();
     for (unsigned row = 0; row < kTileLines; ++row) {
       for (unsigned word = 0; word < kRowWords; ++word) {
@@ -159,18 +158,12 @@ class MoveStep final : public MatrixStep {
       }
     }
     for (unsigned lane = 0; lane < 32; ++lane) {
-      const unsigned row = lane / kTileRuns;
-      const std::size_t word = lane % kTileRuns;
       step(lanes, lane).exchanged_[tile] =
-          is_transposed() ? half_of(rows[2 * word], row) | half_of(rows[2 * word + 1], row) << 16
-                          : rows[row][word];
+          tile_word(rows, lane / kTileRuns, lane % kTileRuns, is_transposed());
     }
   }
   static MoveStep& step(MatrixStep* const* lanes, unsigned lane) {
     return *static_cast<MoveStep*>(lanes[lane]);
-  }
-  static std::uint32_t half_of(const std::uint32_t* row, unsigned column) {
-    return row[column / 2] >> 16 * (column % 2) & 0xffffu;
   }
 
   const FragmentLayout& layout_;

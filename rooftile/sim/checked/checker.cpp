@@ -133,7 +133,8 @@ void Checker::hold_at(const Access& access, MemorySpace space, std::uintptr_t ad
         .bytes = access.bytes,
         .kind = access.kind,
         .space = space,
-        .is_access = true},
+        .is_access = true,
+        .matrix_row = access.matrix_row},
        access.frame);
 }
 
@@ -154,6 +155,7 @@ std::uint32_t Checker::release_held(unsigned warp) {
   }
   WarpRequest request;
   request.bytes = first->bytes;
+  request.matrix_rows = first->matrix_row;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const Held& held = of_warp[lane];
@@ -185,9 +187,15 @@ void Checker::note_step(const void* pc, const void* frame) {
   if (metrics_ && current_thread != nullptr) hold({.pc = pc}, frame);
 }
 
-void Checker::accessed(detail::CopyRange range, bool writes, const void* pc, const void* frame) {
-  access({as_number(range.address), static_cast<unsigned>(range.bytes),
-          writes ? AccessKind::store : AccessKind::load, false, pc, frame});
+void Checker::accessed(detail::CopyRange range, bool writes, bool matrix_row, const void* pc,
+                       const void* frame) {
+  access({.address = as_number(range.address),
+          .bytes = static_cast<unsigned>(range.bytes),
+          .kind = writes ? AccessKind::store : AccessKind::load,
+          .atomic = false,
+          .pc = pc,
+          .frame = frame,
+          .matrix_row = matrix_row});
 }
 
 void Checker::access(const Access& access) {

@@ -33,8 +33,9 @@ struct Access {
   AccessKind kind;
   bool atomic;  // a load or a store may be, too
   const void* pc;
-  const void* frame;       // of the hook
-  bool of_struct = false;  // copied whole, its padding included
+  const void* frame;        // of the hook
+  bool of_struct = false;   // copied whole, its padding included
+  bool matrix_row = false;  // of ldmatrix or stmatrix
 };
 
 class Checker final : public detail::BlockWatcher {
@@ -55,7 +56,8 @@ class Checker final : public detail::BlockWatcher {
   void barrier_passed(std::source_location where) override;
   void collective_passed(unsigned warp, detail::WarpOp op, std::uint32_t mask, std::uint32_t lanes,
                          const std::uint8_t* source_lanes, std::source_location where) override;
-  void accessed(detail::CopyRange range, bool writes, const void* pc, const void* frame) override;
+  void accessed(detail::CopyRange range, bool writes, bool matrix_row, const void* pc,
+                const void* frame) override;
   void thread_exited(const detail::ThreadRecord& thread) override;
   void grid_passed() override;
   void block_returned() override;
@@ -120,7 +122,8 @@ class Checker final : public detail::BlockWatcher {
     AccessKind kind = AccessKind::load;
     MemorySpace space = MemorySpace::global;
     bool is_access = false;  // else it enters a basic block
-    bool waits = false;      // has not gone on
+    bool matrix_row = false;
+    bool waits = false;  // has not gone on
     std::uint32_t serial = 0;
   };
   // What is judged: an access of the current thread, or of a copy that it issues.

@@ -15,6 +15,11 @@ bool is_shuffle(WarpOp op) {
          op == WarpOp::shuffle_xor;
 }
 
+bool moves_matrices(WarpOp op) {
+  return op == WarpOp::load_matrix || op == WarpOp::store_matrix || op == WarpOp::ldmatrix ||
+         op == WarpOp::stmatrix;
+}
+
 }  // namespace
 
 void Checker::barrier_passed(std::source_location where) {
@@ -35,7 +40,7 @@ void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, st
     cluster_->clocks.pass_collective(first_thread_ / kLanesOfWarp + warp, lanes, lanes == live_[warp]);
     grid_clocks_.pass_collective(warp, lanes);
   }
-  if (op == WarpOp::load_matrix || op == WarpOp::store_matrix) return;  // their accesses are counted
+  if (moves_matrices(op)) return;  // their accesses are counted
   const char* name = op == WarpOp::sync         ? "__syncwarp"
                      : is_shuffle(op)           ? "shuffle"
                      : detail::is_matrix_op(op) ? "mma_sync"

@@ -105,7 +105,7 @@ SharedCost shared_cost(const WarpRequest& request) {
     return cost;
   }
   for (const std::uint32_t half : {request.lanes & 0xffffu, request.lanes & 0xffff0000u}) {
-    if (request.bytes == 8 || neighbours_share(request, half)) {
+    if (request.bytes == 8 || (!request.matrix_rows && neighbours_share(request, half))) {
       add_part(request, half, cost);
     } else {
       add_part(request, half & 0x00ff00ffu, cost);

@@ -18,8 +18,9 @@ inline constexpr unsigned kSectorBytes = 32;
 inline constexpr unsigned kLineBytes = 128;
 
 struct WarpRequest {
-  std::uint32_t lanes = 0;  // active ones, as bits
-  unsigned bytes = 0;       // per lane
+  std::uint32_t lanes = 0;   // active ones, as bits
+  unsigned bytes = 0;        // per lane
+  bool matrix_rows = false;  // of ldmatrix or stmatrix: eight lanes at a time, whatever neighbours share
   std::array<std::uintptr_t, kLanes> address{};
 };
 

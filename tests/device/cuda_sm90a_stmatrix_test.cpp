@@ -1,0 +1,9 @@
+#include "tests/device/sm90a_stmatrix_tests.h"
+
+namespace rooftile::testing_sm90a {
+
+INSTANTIATE_TEST_SUITE_P(Cuda, Sm90aStmatrix,
+                         ::testing::ValuesIn(cuda_targets(cuda::stmatrix_test_kernels())),
+                         target_name<StmatrixKernels>);
+
+}  // namespace rooftile::testing_sm90a
