@@ -151,7 +151,7 @@ file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/checked/*.cpp)
 file(GLOB kernels CONFIGURE_DEPENDS ${tests_dir}/checked/*.cu ${tests_dir}/checked/corpus/*.cu)
 rooftile_add_checked_object(rooftile_checked_test_kernels ${kernels} ${tests_dir}/device/sm90a_bulk.cu
   ${tests_dir}/device/sm90a_cluster.cu ${tests_dir}/device/sm90a_look_ahead.cu ${tests_dir}/device/sm90a_rows.cu
-  ${tests_dir}/device/sm90a_tma.cu ${tests_dir}/device/blocks/cp_async_kernels.cu ${tests_dir}/sim/storage_kernels.cu ${tests_dir}/sim/texture_kernels.cu)
+  ${tests_dir}/device/sm90a_tma.cu ${tests_dir}/device/sm90a_wgmma.cu ${tests_dir}/device/blocks/cp_async_kernels.cu ${tests_dir}/sim/storage_kernels.cu ${tests_dir}/sim/texture_kernels.cu)
 if(TARGET rooftile_checked_test_kernels)
   rooftile_add_tests(rooftile_checked_tests SOURCES ${sources} LIBRARIES rooftile_sim_checked rooftile)
   rooftile_link_checked(rooftile_checked_tests rooftile_checked_test_kernels)

@@ -122,6 +122,7 @@ void BlockRunner::start_block(std::uint64_t block) {
   cluster_arrived_ = 0;
   cluster_phase_ = 0;
   async_.clear();
+  wgmma_.clear();
   ready_warps_ = 0;
   for (unsigned w = 0; w < warp_count_; ++w) {
     WarpState& warp = warps_[w];
@@ -165,9 +166,8 @@ void BlockRunner::run_block(std::uint64_t block) {
   set_polling(false);
   note_progress();
   if (watcher_ != nullptr) watcher_->block_returned();
-  if (const std::string wrong = async_.finish(); !wrong.empty()) {
-    fail(": " + wrong);
-    return;
+  for (const std::string& wrong : {async_.finish(), wgmma_.finish()}) {
+    if (!wrong.empty()) return fail(": " + wrong);
   }
   grid_->block_finished(block);
 }

@@ -24,6 +24,7 @@
 #include "rooftile/sim/grid.h"
 #include "rooftile/sim/thread.h"
 #include "rooftile/sim/watcher.h"
+#include "rooftile/sim/wgmma.h"
 
 namespace rooftile::simt::detail {
 
@@ -82,6 +83,7 @@ class BlockRunner {
   void* map_shared(const void* address, unsigned rank, std::source_location where);
   [[nodiscard]] ClusterRun& cluster() { return *cluster_; }
   [[nodiscard]] AsyncQueue& async() { return async_; }
+  [[nodiscard]] WgmmaQueue& wgmma() { return wgmma_; }
   void report_failure(const std::string& what);
   [[noreturn]] void abandon_thread();
 
@@ -157,6 +159,7 @@ class BlockRunner {
   std::source_location grid_sync_where_;
 
   AsyncQueue async_;
+  WgmmaQueue wgmma_;
   ClusterRun alone_;  // of a launch without clusters
   ClusterRun* cluster_ = &alone_;
   unsigned cluster_arrived_ = 0;  // live threads, at the phase after cluster_phase_

@@ -96,6 +96,10 @@ enum class WarpOp : std::uint8_t {
   mma_sync,  // of device/sm80/mma.h
   ldmatrix,
   stmatrix,
+  wgmma,
+  wgmma_fence,
+  wgmma_commit,
+  wgmma_wait,
 };
 
 // Whose lanes cannot do without one that has exited.

@@ -58,6 +58,14 @@ const char* name_of(WarpOp op) {
       return "ldmatrix";
     case WarpOp::stmatrix:
       return "stmatrix";
+    case WarpOp::wgmma:
+      return "wgmma";
+    case WarpOp::wgmma_fence:
+      return "wgmma_fence";
+    case WarpOp::wgmma_commit:
+      return "wgmma_commit";
+    case WarpOp::wgmma_wait:
+      return "wgmma_wait";
   }
   return "a warp collective";
 }
@@ -151,6 +159,10 @@ void compute(WarpState& warp, WarpOp op, std::uint32_t lanes) {
     case WarpOp::mma_sync:
     case WarpOp::ldmatrix:
     case WarpOp::stmatrix:
+    case WarpOp::wgmma:
+    case WarpOp::wgmma_fence:
+    case WarpOp::wgmma_commit:
+    case WarpOp::wgmma_wait:
       run_matrix_steps(name_of(op), warp.operand);
       return;
     default: {

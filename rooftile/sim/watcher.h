@@ -35,8 +35,21 @@ struct CopyIssue {
   const void* frame = nullptr;
 };
 
-// How the issuing thread learns of a copy's end: it has read, or it has written.
-enum class CopyGroups : std::uint8_t { cp_async, bulk_read, bulk_written };
+// How the issuing thread learns of a copy's end: it has read, or it has written. wgmma: of a warp.
+enum class CopyGroups : std::uint8_t { cp_async, bulk_read, bulk_written, wgmma };
+
+// A warp's part of a wgmma: the rows of 16 bytes that it reads from shared memory.
+struct WgmmaIssue {
+  std::source_location where;
+  std::span<const void* const> rows;
+  // By one of the four warps: all rows that the warpgroup reads, eight at a time.
+  std::span<const void* const> counted;
+};
+// The registers of a thread.
+struct WgmmaRegisters {
+  CopyRange sums;
+  CopyRange a;
+};
 
 // The blocks of one OS thread, one after the other. Called on that OS thread.
 class BlockWatcher {
@@ -77,6 +90,14 @@ class BlockWatcher {
   virtual void copies_waited(CopyGroups groups, std::uint64_t pending, std::source_location where) = 0;
   // The current thread knows that all of its cp.async have ended, those without a group included.
   virtual void all_copies_waited(std::source_location where) = 0;
+  // The current thread is about to give its registers to a wgmma, or has passed a wgmma_fence.
+  virtual void wgmma_takes(const WgmmaRegisters& registers, std::source_location where) = 0;
+  virtual void wgmma_fenced() = 0;
+  // All lanes of the current thread's warp have issued a wgmma, or have committed a group of them.
+  virtual void wgmma_issued(const WgmmaIssue& issue) = 0;
+  virtual void wgmma_committed() = 0;
+  // The current thread knows that the first `groups` groups of its warpgroup have ended.
+  virtual void wgmma_waited(std::uint64_t groups) = 0;
   // The current thread accesses what is not aligned for it; the launch ends.
   virtual void misaligned(const char* file, unsigned line, const std::string& what) = 0;
   virtual void proxy_fenced(bool shared, bool global, std::source_location where) = 0;

@@ -171,11 +171,6 @@ class MultiplyStep final : public MatrixStep {
   const bool saturate_;
 };
 
-bool is_one_place(std::source_location a, std::source_location b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         (a.file_name() == b.file_name() || std::string_view(a.file_name()) == b.file_name());
-}
-
 }  // namespace
 
 void multiply_fragments(const MatrixProduct& product, const ProductElements& elements, bool saturate,
@@ -189,13 +184,18 @@ void mma_sync(const MatrixProduct& product, const ProductElements& elements, std
   warp_collective(WarpOp::mma_sync, 0xffffffffu, reinterpret_cast<std::uint64_t>(&step), 0, where);
 }
 
+bool is_same_place(std::source_location a, std::source_location b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         (a.file_name() == b.file_name() || std::string_view(a.file_name()) == b.file_name());
+}
+
 void run_matrix_steps(const char* name, const std::array<std::uint64_t, 32>& operands) {
   std::array<MatrixStep*, kLanes> steps;
   for (unsigned lane = 0; lane < kLanes; ++lane) steps[lane] = reinterpret_cast<MatrixStep*>(operands[lane]);
   MatrixStep& first = *steps[0];
   for (unsigned lane = 1; lane < kLanes; ++lane) {
     const MatrixStep& other = *steps[lane];
-    const bool same_place = is_one_place(first.where(), other.where());
+    const bool same_place = is_same_place(first.where(), other.where());
     if (same_place && first.agrees(other)) continue;
     const std::string by = "lane " + std::to_string(lane);
     report_failure(name + (" at " + describe(first.where())) +

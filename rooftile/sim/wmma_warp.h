@@ -67,6 +67,8 @@ class MatrixStep {
   std::source_location where_;
 };
 
+[[nodiscard]] bool is_same_place(std::source_location a, std::source_location b);
+
 // All lanes have come; ends the launch where their calls differ.
 void run_matrix_steps(const char* name, const std::array<std::uint64_t, 32>& operands);
 

@@ -69,9 +69,11 @@ SharedKnowledge AsyncAgents::pass(const void* mbarrier, unsigned thread) {
 }
 
 void AsyncAgents::commit(CopyGroups groups, unsigned thread) {
-  std::vector<Stamp>& commits = of(groups, thread).commits;
+  OfThread& mine = of(groups, thread);
+  std::vector<Stamp>& commits = mine.commits;
   if (commits.size() == kMostCommits) {
     commits.erase(commits.begin(), commits.begin() + static_cast<std::ptrdiff_t>(kForgottenCommits));
+    mine.forgotten += kForgottenCommits;
   }
   commits.push_back(clocks_.advance());
 }
@@ -80,6 +82,12 @@ void AsyncAgents::wait(CopyGroups groups, unsigned thread, std::uint64_t pending
   const OfThread& mine = of(groups, thread);
   if (mine.commits.size() <= pending) return;
   clocks_.learn(thread, mine.agent, mine.commits[mine.commits.size() - 1 - pending]);
+}
+
+void AsyncAgents::wait_for(CopyGroups groups, unsigned owner, std::uint64_t count, unsigned thread) {
+  const OfThread& its = of(groups, owner);
+  if (count <= its.forgotten) return;
+  clocks_.learn(thread, its.agent, its.commits[count - its.forgotten - 1]);
 }
 
 void AsyncAgents::wait_all(CopyGroups groups, unsigned thread) {

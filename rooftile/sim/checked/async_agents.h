@@ -39,6 +39,8 @@ class AsyncAgents {
   // All but the newest `pending` groups of the thread have ended, or all its copies.
   void wait(detail::CopyGroups groups, unsigned thread, std::uint64_t pending);
   void wait_all(detail::CopyGroups groups, unsigned thread);
+  // `thread` knows that the first `count` groups of `owner` have ended.
+  void wait_for(detail::CopyGroups groups, unsigned owner, std::uint64_t count, unsigned thread);
 
  private:
   struct Passed {
@@ -53,6 +55,7 @@ class AsyncAgents {
   struct OfThread {
     unsigned agent = 0;
     std::vector<Stamp> commits;  // when its groups ended, the newest last; old ones are forgotten
+    std::uint64_t forgotten = 0;
   };
   [[nodiscard]] unsigned new_agent();
   [[nodiscard]] AtMbarrier& at(const void* mbarrier);

@@ -79,6 +79,8 @@ void Checker::block_started(std::uint64_t linear_block) {
   stored_at_ = progressed_at_ = std::chrono::steady_clock::now();
   if (is_in_block_) forget_block();  // the one before was given up
   is_in_block_ = true;
+  if (watches_registers_) registers_.clear();
+  watches_registers_ = false;
   {
     const auto lock = cluster_->lock();
     const detail::BlockRecord& record = runner_.block_record();
@@ -205,7 +207,10 @@ void Checker::access(const Access& access) {
   stores_are_done();
   const detail::Context& stack = self->fiber->context;
   const std::uintptr_t address = access.address;
-  if (address - as_number(stack.stack_bottom) < stack.stack_bytes) return;  // local memory
+  if (address - as_number(stack.stack_bottom) < stack.stack_bytes) {  // local memory
+    if (watches_registers_) access_registers(address, access.bytes, access.kind, access.pc);
+    return;
+  }
   // Dynamic shared memory first: it is thread-local, too.
   if (address - dynamic_at_ < kMaxDynamicSharedBytes) {
     access_dynamic_shared(address - dynamic_at_, access);

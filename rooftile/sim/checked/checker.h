@@ -19,6 +19,7 @@
 #include "rooftile/sim/checked/grid_clocks.h"
 #include "rooftile/sim/checked/kernel_variables.h"
 #include "rooftile/sim/checked/open_requests.h"
+#include "rooftile/sim/checked/register_watch.h"
 #include "rooftile/sim/checked/session_state.h"
 #include "rooftile/sim/checked/shared_shadow.h"
 #include "rooftile/sim/checked/site_counts.h"
@@ -72,6 +73,11 @@ class Checker final : public detail::BlockWatcher {
   void copies_committed(detail::CopyGroups groups) override;
   void copies_waited(detail::CopyGroups groups, std::uint64_t pending, std::source_location where) override;
   void all_copies_waited(std::source_location where) override;
+  void wgmma_takes(const detail::WgmmaRegisters& registers, std::source_location where) override;
+  void wgmma_fenced() override;
+  void wgmma_issued(const detail::WgmmaIssue& issue) override;
+  void wgmma_committed() override;
+  void wgmma_waited(std::uint64_t groups) override;
   void misaligned(const char* file, unsigned line, const std::string& what) override;
   void proxy_fenced(bool shared, bool global, std::source_location where) override;
   void cluster_arrived(std::uint32_t phase, bool relaxed) override;
@@ -86,6 +92,9 @@ class Checker final : public detail::BlockWatcher {
     ++accesses_;
     if (kind != AccessKind::load) ++stores_;
   }
+  // Whether local memory may be registers that a wgmma takes.
+  [[nodiscard]] bool watches_registers() const { return watches_registers_; }
+  void access_registers(std::uintptr_t address, unsigned bytes, AccessKind kind, const void* pc);
   enum class Order { relaxed, acquire, release, both };
   // Around an atomic operation: what it releases is there before its value is, what it acquires after it.
   void before_atomic(std::uintptr_t address, Order order, bool writes, const void* pc);
@@ -220,6 +229,10 @@ class Checker final : public detail::BlockWatcher {
   void touch_mbarrier(const std::uint64_t* mbarrier, AccessKind kind, bool atomic,
                       std::source_location where);
 
+  // wgmma (checker_wgmma.cpp).
+  [[nodiscard]] unsigned warp_id() const { return thread_id() / kLanesOfWarp * kLanesOfWarp; }
+  void count_wgmma(const detail::WgmmaIssue& issue);
+
   // Of the current thread, in the cluster.
   [[nodiscard]] unsigned thread_id() const { return first_thread_ + detail::current_thread->linear; }
   [[nodiscard]] const Place* keep_place(std::source_location where);
@@ -270,6 +283,8 @@ class Checker final : public detail::BlockWatcher {
   std::array<std::uint32_t, detail::kMaxWarps> started_{};  // lanes that the warp has at all
   std::array<std::uint32_t, detail::kMaxWarps> held_lanes_{};
   std::array<Held, kMaxBlockThreads> held_;
+  bool watches_registers_ = false;        // a thread of the block has called wgmma_fence, or wgmma
+  std::vector<RegisterWatch> registers_;  // by thread
 
   SiteCounts sites_;
   std::vector<OpenRequests> open_requests_;  // of each warp, where it counts

@@ -15,6 +15,23 @@ bool is_shuffle(WarpOp op) {
          op == WarpOp::shuffle_xor;
 }
 
+const char* name_of(WarpOp op) {
+  switch (op) {
+    case WarpOp::sync:
+      return "__syncwarp";
+    case WarpOp::wgmma:
+      return "wgmma";
+    case WarpOp::wgmma_fence:
+      return "wgmma fence";
+    case WarpOp::wgmma_commit:
+      return "wgmma commit";
+    case WarpOp::wgmma_wait:
+      return "wgmma wait";
+    default:
+      return is_shuffle(op) ? "shuffle" : detail::is_matrix_op(op) ? "mma_sync" : "vote";
+  }
+}
+
 bool moves_matrices(WarpOp op) {
   return op == WarpOp::load_matrix || op == WarpOp::store_matrix || op == WarpOp::ldmatrix ||
          op == WarpOp::stmatrix;
@@ -41,10 +58,7 @@ void Checker::collective_passed(unsigned warp, WarpOp op, std::uint32_t mask, st
     grid_clocks_.pass_collective(warp, lanes);
   }
   if (moves_matrices(op)) return;  // their accesses are counted
-  const char* name = op == WarpOp::sync         ? "__syncwarp"
-                     : is_shuffle(op)           ? "shuffle"
-                     : detail::is_matrix_op(op) ? "mma_sync"
-                                                : "vote";
+  const char* name = name_of(op);
   count_sync(place_of(where), name, static_cast<std::uint64_t>(std::popcount(lanes)));
   if (!checks_ || !is_shuffle(op)) return;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {

@@ -19,7 +19,12 @@ __attribute__((always_inline)) inline void on_access(const void* address, unsign
   if (Checker* checker = current_checker; checker != nullptr) [[likely]] {
     // Most accesses are of the kernel's own frame, or of one near to it.
     const auto depth = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(frame);
-    if (depth < detail::kStackGuardBytes) return checker->note_local_access(kind);
+    if (depth < detail::kStackGuardBytes) {
+      checker->note_local_access(kind);
+      if (checker->watches_registers()) [[unlikely]]
+        checker->access_registers(reinterpret_cast<std::uintptr_t>(address), bytes, kind, pc);
+      return;
+    }
     checker->access({reinterpret_cast<std::uintptr_t>(address), bytes, kind, false, pc, frame, of_struct});
   } else {
     g_unwatched_calls.fetch_add(1, std::memory_order_relaxed);

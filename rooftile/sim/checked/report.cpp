@@ -62,6 +62,10 @@ const char* to_string(FindingKind kind) {
       return "read_only_write";
     case FindingKind::missing_proxy_fence:
       return "missing_proxy_fence";
+    case FindingKind::missing_wgmma_fence:
+      return "missing_wgmma_fence";
+    case FindingKind::registers_in_use:
+      return "registers_in_use";
     case FindingKind::left_cluster:
       return "left_cluster";
     case FindingKind::shuffle_source:

@@ -80,6 +80,8 @@ enum class FindingKind : std::uint8_t {
   misaligned,
   read_only_write,      // into an input
   missing_proxy_fence,  // a bulk copy of what a thread wrote, without fence_proxy_async between
+  missing_wgmma_fence,  // registers that a thread touched and a wgmma takes, without wgmma_fence between
+  registers_in_use,     // by a wgmma that was not waited for, when a thread touches them
   left_cluster,         // a block returned while others used its shared memory
   shuffle_source,       // a lane reads from one that has exited or is not in the mask
   divergent_barrier,

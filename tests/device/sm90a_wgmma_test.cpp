@@ -1,0 +1,8 @@
+#include "tests/device/sm90a_wgmma_tests.h"
+
+namespace rooftile::testing_sm90a {
+
+INSTANTIATE_TEST_SUITE_P(Sim, Sm90aWgmma, ::testing::ValuesIn(sim_targets(sim::wgmma_test_kernels())),
+                         target_name<WgmmaKernels>);
+
+}  // namespace rooftile::testing_sm90a
