@@ -123,6 +123,7 @@ void BlockRunner::start_block(std::uint64_t block) {
   cluster_phase_ = 0;
   async_.clear();
   wgmma_.clear();
+  register_counts_.clear();
   ready_warps_ = 0;
   for (unsigned w = 0; w < warp_count_; ++w) {
     WarpState& warp = warps_[w];
@@ -166,7 +167,7 @@ void BlockRunner::run_block(std::uint64_t block) {
   set_polling(false);
   note_progress();
   if (watcher_ != nullptr) watcher_->block_returned();
-  for (const std::string& wrong : {async_.finish(), wgmma_.finish()}) {
+  for (const std::string& wrong : {async_.finish(), wgmma_.finish(), register_counts_.finish()}) {
     if (!wrong.empty()) return fail(": " + wrong);
   }
   grid_->block_finished(block);

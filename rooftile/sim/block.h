@@ -22,6 +22,7 @@
 #include "rooftile/sim/config.h"
 #include "rooftile/sim/fiber.h"
 #include "rooftile/sim/grid.h"
+#include "rooftile/sim/setmaxnreg.h"
 #include "rooftile/sim/thread.h"
 #include "rooftile/sim/watcher.h"
 #include "rooftile/sim/wgmma.h"
@@ -84,6 +85,7 @@ class BlockRunner {
   [[nodiscard]] ClusterRun& cluster() { return *cluster_; }
   [[nodiscard]] AsyncQueue& async() { return async_; }
   [[nodiscard]] WgmmaQueue& wgmma() { return wgmma_; }
+  [[nodiscard]] RegisterCounts& register_counts() { return register_counts_; }
   void report_failure(const std::string& what);
   [[noreturn]] void abandon_thread();
 
@@ -160,6 +162,7 @@ class BlockRunner {
 
   AsyncQueue async_;
   WgmmaQueue wgmma_;
+  RegisterCounts register_counts_;
   ClusterRun alone_;  // of a launch without clusters
   ClusterRun* cluster_ = &alone_;
   unsigned cluster_arrived_ = 0;  // live threads, at the phase after cluster_phase_

@@ -100,9 +100,10 @@ enum class WarpOp : std::uint8_t {
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,
+  setmaxnreg,
 };
 
-// Whose lanes cannot do without one that has exited.
+// An instruction of all 32 lanes (wmma_warp.h): they cannot do without one that has exited.
 constexpr bool is_matrix_op(WarpOp op) { return op >= WarpOp::load_matrix; }
 
 // What a lane gets from a shuffle whose source lane is outside the mask or has exited: a NaN in every float

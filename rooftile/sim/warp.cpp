@@ -66,6 +66,8 @@ const char* name_of(WarpOp op) {
       return "wgmma_commit";
     case WarpOp::wgmma_wait:
       return "wgmma_wait";
+    case WarpOp::setmaxnreg:
+      return "setmaxnreg";
   }
   return "a warp collective";
 }
@@ -163,6 +165,7 @@ void compute(WarpState& warp, WarpOp op, std::uint32_t lanes) {
     case WarpOp::wgmma_fence:
     case WarpOp::wgmma_commit:
     case WarpOp::wgmma_wait:
+    case WarpOp::setmaxnreg:
       run_matrix_steps(name_of(op), warp.operand);
       return;
     default: {

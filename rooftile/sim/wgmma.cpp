@@ -130,15 +130,8 @@ class WaitStep final : public WgmmaStep {
 std::string WgmmaQueue::issue(unsigned warp, const WarpgroupProduct& product, const WarpPart& part,
                               std::source_location where) {
   used_ = true;
-  const unsigned of_group = warp / kGroupWarps;
-  const auto threads = static_cast<unsigned>(current_block->block_dim.x * current_block->block_dim.y *
-                                             current_block->block_dim.z);
-  if (threads < (of_group + 1) * kGroupWarps * kLanes) {
-    return "warp " + std::to_string(warp) +
-           " is in no whole warpgroup, four warps of which the first's number is a multiple of 4: the block has " +
-           std::to_string(threads) + " threads";
-  }
-  Warpgroup& group = groups_[of_group];
+  if (std::string wrong = missing_warpgroup(warp); !wrong.empty()) return wrong;
+  Warpgroup& group = groups_[warp / kGroupWarps];
   const std::uint64_t number = warps_[warp].issued++;
   if (number == group.first + group.products.size()) group.products.push_back({product, where, {}, nullptr});
   Product& common = group.products[number - group.first];

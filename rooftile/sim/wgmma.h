@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "rooftile/sim/matrix_operand.h"
+#include "rooftile/sim/warpgroup.h"
 #include "rooftile/sim/wmma_layout.h"
 
 namespace rooftile::simt::detail {
 
-inline constexpr unsigned kGroupWarps = 4;
 inline constexpr unsigned kGroupRows = 64;
 inline constexpr unsigned kWarpRows = kGroupRows / kGroupWarps;
 inline constexpr unsigned kMostColumns = 256;
@@ -65,7 +65,6 @@ class WgmmaQueue {
   void clear();
 
  private:
-  static constexpr unsigned kMostWarps = 32;
   struct Operands {
     float a[kGroupRows][kOperandDepth];
     float b[kOperandDepth][kMostColumns];
@@ -90,8 +89,8 @@ class WgmmaQueue {
   static void add(const Product& product, unsigned warp_of_group);
 
   bool used_ = false;
-  std::array<OfWarp, kMostWarps> warps_{};
-  std::array<Warpgroup, kMostWarps / kGroupWarps> groups_;
+  std::array<OfWarp, kMostGroupedWarps> warps_{};
+  std::array<Warpgroup, kMostGroupedWarps / kGroupWarps> groups_;
 };
 
 }  // namespace rooftile::simt::detail

@@ -7,6 +7,7 @@
 #include "rooftile/device/sm90a/fence.h"
 #include "rooftile/device/sm90a/matrix_descriptor.h"
 #include "rooftile/device/sm90a/mbarrier.h"
+#include "rooftile/device/sm90a/setmaxnreg.h"
 #include "rooftile/device/sm90a/wgmma.h"
 
 namespace rooftile::ROOFTILE_TARGET::checked_tests {
@@ -172,6 +173,13 @@ __global__ void copy_kernel(const unsigned short* g_in, float* g_out) {
   g_out[t] = sums[0];
 }
 
+__global__ void __launch_bounds__(kThreads, 1) registers_kernel(WgmmaBug bug, float* g_out) {
+  if (bug == WgmmaBug::none_registers || threadIdx.x < 96) {
+    setmaxnreg_dec<24>();  // BUG registers_of_three_warps
+  }
+  g_out[threadIdx.x] = 1;
+}
+
 template <int kColumns, MatrixMajor kMajor>
 __global__ void reads_kernel(int swizzle, bool a_in_registers, float* g_out) {
   ROOFTILE_DYN_SHARED(std::uint32_t, s_words);
@@ -217,6 +225,9 @@ Status run_wgmma_bug(StreamRef stream, WgmmaBug bug, const unsigned short* g_in,
     case WgmmaBug::operand_overwritten_by_copy:
       return launch(copy_kernel, {.block = kThreads, .shared_bytes = kTileBytes, .stream = stream}, g_in,
                     g_out);
+    case WgmmaBug::none_registers:
+    case WgmmaBug::registers_of_three_warps:
+      return launch(registers_kernel, {.block = kThreads, .stream = stream}, bug, g_out);
     default:
       return run(written_kernel, kThreads, 1);
   }

@@ -36,6 +36,8 @@ enum class WgmmaBug {
   stage_released_early,
   not_waited_for,
   warp_does_not_come,
+  none_registers,
+  registers_of_three_warps,
 };
 Status run_wgmma_bug(StreamRef stream, WgmmaBug bug, const unsigned short* g_in, float* g_out);
 

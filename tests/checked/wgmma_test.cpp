@@ -52,6 +52,8 @@ const Planted<WgmmaBug> kPlanted[] = {
     {WgmmaBug::not_waited_for, "not_waited_for", FindingKind::failure,
      "the block returned before the product was complete", "first"},
     {WgmmaBug::warp_does_not_come, "warp_does_not_come", FindingKind::deadlock, "wait in wgmma_wait", "wait"},
+    {WgmmaBug::registers_of_three_warps, "registers_of_three_warps", FindingKind::failure,
+     "warp 3 has not called setmaxnreg_dec<24>"},
 };
 
 class WgmmaBugs : public ::testing::TestWithParam<std::tuple<Planted<WgmmaBug>, Schedule>> {
@@ -92,6 +94,17 @@ TEST_P(RightWgmma, IsNotReported) {
     });
     EXPECT_EQ(describe(report), "") << static_cast<int>(right);
   }
+}
+
+TEST_P(RightWgmma, ChangesOfRegistersAreCounted) {
+  Memory memory;
+  const Report report = watch({.metrics = std::get<1>(GetParam())}, memory.buffers(), [&] {
+    return run_wgmma_bug(kStream, WgmmaBug::none_registers, memory.in.data(), memory.out.data());
+  });
+  EXPECT_EQ(describe(report), "");
+  std::uint64_t changes = 0;
+  for (const auto& sync : report.syncs) changes += sync.name == "setmaxnreg" ? sync.count : 0;
+  EXPECT_EQ(changes, 4u);  // one of each warp
 }
 
 // Each of the fences, commits, waits and barriers, left out.

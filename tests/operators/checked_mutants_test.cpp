@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "rooftile/lab/simulate/simulation.h"
 #include "rooftile/sim/checked/source_lines.h"
@@ -122,9 +124,9 @@ class Mutants : public OperatorTest {
       ASSERT_TRUE(is_ok(right.status()));
       ASSERT_EQ(describe(right->report), "") << candidate.id;
       for (const LineSyncs& sync : right->report.syncs) {
-        // They carry values: not to be left out.
-        if (sync.name == "shuffle" || sync.name == "vote" || sync.name == "mma_sync" || sync.name == "wgmma")
-          continue;
+        // They carry values, or nothing that waits: not to be left out.
+        constexpr std::string_view kKept[] = {"shuffle", "vote", "mma_sync", "wgmma", "setmaxnreg"};
+        if (std::find(std::begin(kKept), std::end(kKept), sync.name) != std::end(kKept)) continue;
         const std::string id =
             fmt::format("{}/{}: {}", op_->name, candidate.id, simt::checked::source_text(sync.at));
         bool& reported = mutants_[{id, sync.at}];

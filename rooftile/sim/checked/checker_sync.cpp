@@ -27,6 +27,8 @@ const char* name_of(WarpOp op) {
       return "wgmma commit";
     case WarpOp::wgmma_wait:
       return "wgmma wait";
+    case WarpOp::setmaxnreg:
+      return "setmaxnreg";
     default:
       return is_shuffle(op) ? "shuffle" : detail::is_matrix_op(op) ? "mma_sync" : "vote";
   }
