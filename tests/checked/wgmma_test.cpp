@@ -159,9 +159,9 @@ TEST_P(RightWgmma, ARingOfTilesIsNotReported) {
   constexpr int kTiles = 5;
   constexpr std::int64_t kDepth = std::int64_t{kTiles} * testing_sm90a::kTilesDepth;
   for (const bool mn_major : {false, true}) {
-    DeviceVector<unsigned short> a(std::size_t{64} * kDepth, 0x3c00);
+    DeviceVector<unsigned short> a(std::size_t{128} * kDepth, 0x3c00);
     DeviceVector<unsigned short> b(std::size_t{128} * kDepth, 0x3c00);
-    DeviceVector<float> out(std::size_t{64} * 128);
+    DeviceVector<float> out(std::size_t{128} * 128);
     const auto map = [&](void* data, std::int64_t rows) {
       TensorMapSpec spec;
       spec.data = data;
@@ -175,7 +175,7 @@ TEST_P(RightWgmma, ARingOfTilesIsNotReported) {
     };
     const Report report =
         watch({.metrics = std::get<1>(GetParam())}, {input("a", a), input("b", b), output("out", out)}, [&] {
-          return checked::wgmma_test_kernels().tiles(kStream, mn_major, mn_major, map(a.data(), 64),
+          return checked::wgmma_test_kernels().tiles(kStream, mn_major, mn_major, map(a.data(), 128),
                                                      map(b.data(), 128), 1, kTiles, out.data());
         });
     EXPECT_EQ(describe(report), "");

@@ -107,11 +107,13 @@ Status run_product(StreamRef stream, const WgmmaForm& form, const std::byte* g_i
 }
 
 constexpr int kStages = 2;
+constexpr int kGroups = kTilesRows / 64;
+constexpr int kProducer = kGroups * kGroupThreads;  // the thread that loads
 constexpr std::uint32_t kBoxBytes = 64 * 64 * 2;
 constexpr std::uint32_t kBoxesOfB = kTilesColumns / 64;
-constexpr std::uint32_t kStageBytes = (1 + kBoxesOfB) * kBoxBytes;
+constexpr std::uint32_t kStageBytes = (kGroups + kBoxesOfB) * kBoxBytes;
 
-// The fifth warp loads, the first four multiply. Stage s holds a's box, then those of b.
+// The last warp loads, the warpgroups before it multiply. A stage holds a's boxes, one for each, then those of b.
 template <MatrixMajor kMajorA, MatrixMajor kMajorB>
 __global__ void tiles_kernel(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
                              int tiles, float* g_out) {
@@ -122,36 +124,37 @@ __global__ void tiles_kernel(const __grid_constant__ TensorMap a_map, const __gr
   if (t == 0) {
     for (int s = 0; s < kStages; ++s) {
       mbarrier_init(&s_full[s], 1);
-      mbarrier_init(&s_empty[s], 1);
+      mbarrier_init(&s_empty[s], kGroups);
     }
     fence_mbarrier_init();
   }
   __syncthreads();  // the barriers are there
-  const auto row = static_cast<std::int32_t>(blockIdx.x) * kTilesRows;
-  if (t >= kGroupThreads) {
-    for (int tile = 0; t == kGroupThreads && tile < tiles; ++tile) {
+  const auto first_row = static_cast<std::int32_t>(blockIdx.x) * kTilesRows;
+  if (t >= kProducer) {
+    const auto load = [&]<MatrixMajor kMajor>(const TensorMap& map, std::byte* s_box, std::int32_t row,
+                                              std::int32_t k, Mbarrier* s_barrier) {
+      if constexpr (kMajor == kAlongK) {
+        tma_load(s_box, map, {k, row}, s_barrier);
+      } else {
+        tma_load(s_box, map, {row, k}, s_barrier);
+      }
+    };
+    for (int tile = 0; t == kProducer && tile < tiles; ++tile) {
       const int s = tile % kStages;
-      const std::uint32_t round = static_cast<std::uint32_t>(tile / kStages);
+      const auto round = static_cast<std::uint32_t>(tile / kStages);
       if (round > 0) mbarrier_wait(&s_empty[s], (round - 1) % 2);
       mbarrier_arrive_expect_tx(&s_full[s], kStageBytes);
-      std::byte* s_a = s_stages + static_cast<std::uint32_t>(s) * kStageBytes;
-      const std::int32_t k = tile * kTilesDepth;
-      if constexpr (kMajorA == kAlongK) {
-        tma_load(s_a, a_map, {k, row}, &s_full[s]);
-      } else {
-        tma_load(s_a, a_map, {row, k}, &s_full[s]);
+      std::byte* s_box = s_stages + static_cast<std::uint32_t>(s) * kStageBytes;
+      for (int box = 0; box < kGroups; ++box, s_box += kBoxBytes) {
+        load.template operator()<kMajorA>(a_map, s_box, first_row + box * 64, tile * kTilesDepth, &s_full[s]);
       }
-      for (std::int32_t box = 0; box < static_cast<std::int32_t>(kBoxesOfB); ++box) {
-        std::byte* s_b = s_a + (1 + static_cast<std::uint32_t>(box)) * kBoxBytes;
-        if constexpr (kMajorB == kAlongK) {
-          tma_load(s_b, b_map, {k, box * 64}, &s_full[s]);
-        } else {
-          tma_load(s_b, b_map, {box * 64, k}, &s_full[s]);
-        }
+      for (int box = 0; box < static_cast<int>(kBoxesOfB); ++box, s_box += kBoxBytes) {
+        load.template operator()<kMajorB>(b_map, s_box, box * 64, tile * kTilesDepth, &s_full[s]);
       }
     }
     return;
   }
+  const int group = t / kGroupThreads;
   float sums[kTilesColumns / 2];
   const auto descriptor_of = [&]<MatrixMajor kMajor>(const std::byte* s_boxes) {
     if constexpr (kMajor == kAlongK) {
@@ -166,22 +169,23 @@ __global__ void tiles_kernel(const __grid_constant__ TensorMap a_map, const __gr
   for (int tile = 0; tile < tiles; ++tile) {
     const int s = tile % kStages;
     mbarrier_wait(&s_full[s], static_cast<std::uint32_t>(tile / kStages) % 2);
-    const std::byte* s_a = s_stages + static_cast<std::uint32_t>(s) * kStageBytes;
-    const auto a = descriptor_of.template operator()<kMajorA>(s_a);
-    const auto b = descriptor_of.template operator()<kMajorB>(s_a + kBoxBytes);
+    const std::byte* s_boxes = s_stages + static_cast<std::uint32_t>(s) * kStageBytes;
+    const auto a =
+        descriptor_of.template operator()<kMajorA>(s_boxes + static_cast<std::uint32_t>(group) * kBoxBytes);
+    const auto b = descriptor_of.template operator()<kMajorB>(s_boxes + kGroups * kBoxBytes);
     wgmma_fence();
     for (std::uint32_t step = 0; step < kTilesDepth / 16; ++step) {
       wgmma<__half>(sums, a.advanced(step * kStepA), b.advanced(step * kStepB), tile > 0 || step > 0);
     }
     wgmma_commit();
     wgmma_wait<1>();  // the products of the tile before have ended: its stage is free
-    if (t == 0 && tile > 0) mbarrier_arrive(&s_empty[(tile - 1) % kStages]);
+    if (t % kGroupThreads == 0 && tile > 0) mbarrier_arrive(&s_empty[(tile - 1) % kStages]);
   }
   wgmma_wait<0>(sums);
   for (int i = 0; i < kTilesColumns / 2; ++i) {
     const int lane = t % 32;
-    const int of_row = row + t / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
-    g_out[of_row * kTilesColumns + i / 4 * 8 + lane % 4 * 2 + i % 2] = sums[i];
+    const int row = first_row + t / 32 * 16 + lane / 4 + i / 2 % 2 * 8;
+    g_out[row * kTilesColumns + i / 4 * 8 + lane % 4 * 2 + i % 2] = sums[i];
   }
 }
 
@@ -194,7 +198,7 @@ Status run_tiles(StreamRef stream, bool a_mn_major, bool b_mn_major, const Tenso
   const auto run = [&](auto* kernel) {
     return launch(kernel,
                   {.grid = static_cast<unsigned>(blocks),
-                   .block = kGroupThreads + 32,
+                   .block = kProducer + 32,
                    .shared_bytes = kStages * kStageBytes,
                    .stream = stream},
                   a_map, b_map, tiles, g_out);

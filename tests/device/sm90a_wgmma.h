@@ -1,4 +1,4 @@
-// Kernels of one warpgroup that multiply: single products of every layout, and a pipeline of tiles.
+// Kernels that multiply: single products of every layout by one warpgroup, and a pipeline of tiles for two.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct WgmmaForm {
 };
 
 inline constexpr std::uint32_t kWgmmaImageBytes = 32768;  // of an operand in shared memory
-inline constexpr int kTilesRows = 64;
+inline constexpr int kTilesRows = 128;
 inline constexpr int kTilesColumns = 128;
 inline constexpr int kTilesDepth = 64;
 
@@ -37,8 +37,9 @@ struct WgmmaKernels {
   // thread; g_d the sums, n / 2 of each thread, before and after. Not every form is built: see has_form.
   Status (*product)(StreamRef, const WgmmaForm&, const std::byte* g_images, const std::uint32_t* g_a,
                     float* g_d);
-  // out (blocks * 64 x 128, row by row) = a * b, halves, k in tiles of 64 through a ring of two stages that TMA fills by
-  // boxes of 64 x 64. a is M x K (mn_major: K x M), b is N x K (mn_major: K x N), row by row.
+  // out (blocks * 128 x 128, row by row) = a * b, halves, k in tiles of 64 through a ring of two stages that TMA fills by
+  // boxes of 64 x 64; two warpgroups, of 64 rows each. a is M x K (mn_major: K x M), b is N x K (mn_major: K x N), row by
+  // row.
   Status (*tiles)(StreamRef, bool a_mn_major, bool b_mn_major, const TensorMapSpec& a, const TensorMapSpec& b,
                   int blocks, int tiles, float* g_out);
   // The descriptor's bits of a tile at this shared address.
