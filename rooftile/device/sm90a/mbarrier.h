@@ -68,6 +68,7 @@ inline void mbarrier_wait(const Mbarrier* s_barrier, std::uint32_t parity,
                           std::source_location where = std::source_location::current()) {
   simt::detail::mbarrier_wait(&s_barrier->bits, parity, where);
 }
+template <MbarrierScope kScope = MbarrierScope::cluster>
 inline void mbarrier_arrive_remote(Mbarrier* s_barrier, std::uint32_t rank, std::uint32_t count = 1,
                                    std::source_location where = std::source_location::current()) {
   auto* remote = static_cast<Mbarrier*>(simt::detail::map_shared_rank(s_barrier, rank, where));
@@ -157,13 +158,23 @@ __device__ __forceinline__ void mbarrier_wait(const Mbarrier* s_barrier, std::ui
   }
 }
 
-// Arrives at the same barrier of the cluster's block `rank`, which waits with MbarrierScope::cluster.
+// Arrives at the same barrier of the cluster's block `rank`, which waits with MbarrierScope::cluster. With MbarrierScope::block on
+// both sides the other block learns that this thread has come, not what it wrote: enough where memory has been read and is free
+// again, and without the fence of all of the thread's accesses, which takes some hundred cycles.
+template <MbarrierScope kScope = MbarrierScope::cluster>
 __device__ __forceinline__ void mbarrier_arrive_remote(Mbarrier* s_barrier, std::uint32_t rank,
                                                        std::uint32_t count = 1) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;"
-               :
-               : "r"(remote_shared_address(s_barrier, rank)), "r"(count)
-               : "memory");
+  if constexpr (kScope == MbarrierScope::cluster) {
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;"
+                 :
+                 : "r"(remote_shared_address(s_barrier, rank)), "r"(count)
+                 : "memory");
+  } else {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0], %1;"
+                 :
+                 : "r"(remote_shared_address(s_barrier, rank)), "r"(count)
+                 : "memory");
+  }
 }
 __device__ __forceinline__ void mbarrier_arrive_expect_tx_remote(Mbarrier* s_barrier, std::uint32_t rank,
                                                                  std::uint32_t bytes) {

@@ -24,6 +24,8 @@ Extents gemm_output_shape(const Case& c) {
   return c.shape.front().first == "b" ? Extents{sizes.batches, sizes.m, sizes.n} : Extents{sizes.m, sizes.n};
 }
 
+DType gemm_out_dtype(const Case& c) { return c.params.get_optional_dtype("out_dtype").value_or(c.dtype); }
+
 double case_number(const Case& c, std::string_view param) {
   const auto* value = std::get_if<double>(&c.params.at(param));
   return value == nullptr ? 0.0 : *value;
@@ -31,7 +33,7 @@ double case_number(const Case& c, std::string_view param) {
 
 namespace {
 
-constexpr std::array<DType, 2> kDTypes = {DType::f32, DType::f64};
+constexpr std::array<DType, 4> kDTypes = {DType::f32, DType::f64, DType::bf16, DType::f16};
 
 struct Spec {
   std::int64_t m = 0;
@@ -91,13 +93,14 @@ void add_edges(std::vector<Case>& cases, DType dtype) {
 
 // Every way in which matrices lie, with what a vector asks for and without.
 void add_layouts(std::vector<Case>& cases, DType dtype) {
+  const bool is_half = size_of(dtype) == 2;
   for (const char* a : {"false", "true"}) {
     for (const char* b : {"false", "true"}) {
-      for (const char* padding : {"0", "1", "4"}) {
+      for (const char* padding : {"0", "1", is_half ? "8" : "4"}) {
         for (const char* column_major : {"0", "1"}) {
           cases.push_back(make_case({.m = 72,
                                      .n = 136,
-                                     .k = 44,
+                                     .k = is_half ? 88 : 44,
                                      .dtype = dtype,
                                      .params = {{"transpose_a", a},
                                                 {"transpose_b", b},
@@ -156,6 +159,26 @@ void add_small(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 9, .n = 11, .k = 3, .batches = 2000, .tier = CaseTier::full}));
 }
 
+// Of 16-bit operands, results that are not rounded to 16 bits, and with what they are added to.
+void add_wide_results(std::vector<Case>& cases, DType dtype) {
+  for (const char* column_major : {"0", "1"}) {
+    cases.push_back(make_case({.m = 70,
+                               .n = 72,
+                               .k = 80,
+                               .dtype = dtype,
+                               .params = {{"out_dtype", "f32"},
+                                          {"column_major", column_major},
+                                          {"with_c", "1"},
+                                          {"with_bias", "1"},
+                                          {"beta", "0.5"}}}));
+    cases.push_back(make_case({.m = 33,
+                               .n = 35,
+                               .k = 37,
+                               .dtype = dtype,
+                               .params = {{"out_dtype", "f32"}, {"column_major", column_major}}}));
+  }
+}
+
 void add_results(std::vector<Case>& cases, DType dtype) {
   for (const std::string_view activation : kEnumNames<GemmActivation>) {
     cases.push_back(make_case({.m = 40,
@@ -195,6 +218,7 @@ std::vector<Case> gemm_cases() {
     add_edges(cases, dtype);
     add_layouts(cases, dtype);
     add_results(cases, dtype);
+    if (size_of(dtype) == 2) add_wide_results(cases, dtype);
     // Units that end in the middle of tiles, some in three of them.
     cases.push_back(make_case({.m = 200, .n = 200, .k = 100, .dtype = dtype}));
     cases.push_back(make_case({.m = 500, .n = 500, .k = 500, .dtype = dtype, .tier = CaseTier::full}));
@@ -246,6 +270,19 @@ Layout layout_of(const Case& c, std::int64_t rows, std::int64_t columns) {
   return layout;
 }
 
+FlopUnit unit_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return FlopUnit::fma_f64;
+    case DType::bf16:
+      return FlopUnit::tensor_bf16;
+    case DType::f16:
+      return FlopUnit::tensor_f16;
+    default:
+      return FlopUnit::fma_f32;
+  }
+}
+
 Result<CasePlan> plan_case(const Case& c) {
   const GemmSizes sizes = gemm_sizes(c);
   const bool transpose_a = c.params.get_bool("transpose_a");
@@ -256,11 +293,12 @@ Result<CasePlan> plan_case(const Case& c) {
   const Layout out = layout_of(c, sizes.m, sizes.n);
   const bool with_c = has_case_flag(c, "with_c") || c.in_place;
   const bool with_bias = has_case_flag(c, "with_bias");
+  const DType out_dtype = gemm_out_dtype(c);
   CasePlan plan;
   plan.inputs = {{.dtype = c.dtype, .shape = a.shape, .strides = a.strides},
                  {.dtype = c.dtype, .shape = b.shape, .strides = b.strides},
-                 {.dtype = c.dtype, .shape = out.shape, .strides = out.strides, .absent = !with_c},
-                 {.dtype = c.dtype, .shape = {sizes.n}, .absent = !with_bias}};
+                 {.dtype = out_dtype, .shape = out.shape, .strides = out.strides, .absent = !with_c},
+                 {.dtype = out_dtype, .shape = {sizes.n}, .absent = !with_bias}};
   if (has_case_flag(c, "ramp")) {
     plan.inputs[0].draw = drawn_ramp(transpose_a, 1);
     plan.inputs[1].draw = drawn_ramp(transpose_b, -1);
@@ -268,17 +306,18 @@ Result<CasePlan> plan_case(const Case& c) {
   if (beta == 0 && with_c) plan.inputs[2].draw = drawn_by(Fill::nan_inside);
   if (!out.strides.empty()) plan.output_strides = {out.strides};
   for (const InputPlan& input : plan.inputs)
-    if (!input.absent) ROOFTILE_TRY(checked_numel(input.shape, size_of(c.dtype)).status());
+    if (!input.absent) ROOFTILE_TRY(checked_numel(input.shape, size_of(input.dtype)).status());
   const auto size = static_cast<double>(size_of(c.dtype));
+  const auto out_size = static_cast<double>(size_of(out_dtype));
   const auto batches = static_cast<double>(sizes.batches);
   const auto m = static_cast<double>(sizes.m);
   const auto n = static_cast<double>(sizes.n);
   const auto k = static_cast<double>(sizes.k);
-  plan.read_bytes =
-      size * (batches * (m * k + k * n + (with_c && beta != 0 ? m * n : 0)) + (with_bias ? n : 0));
-  plan.write_bytes = size * batches * m * n;
+  plan.read_bytes = size * batches * (m * k + k * n) +
+                    out_size * ((with_c && beta != 0 ? batches * m * n : 0) + (with_bias ? n : 0));
+  plan.write_bytes = out_size * batches * m * n;
   plan.flops = 2 * batches * m * n * k;
-  plan.flops_on = c.dtype == DType::f64 ? FlopUnit::fma_f64 : FlopUnit::fma_f32;
+  plan.flops_on = unit_of(c.dtype);
   return plan;
 }
 

@@ -268,7 +268,7 @@ double skinny_microseconds(const Problem& problem, const DeviceProperties& devic
 
 std::string explain(const GemmArgs& args, const DeviceProperties& device) {
   const Problem problem = problem_of(args);
-  if (device.device.kind == DeviceKind::cpu || problem.is_empty()) return "";
+  if (device.device.kind == DeviceKind::cpu || problem.is_empty() || size_of(args.a.dtype) == 2) return "";
   const std::size_t element = size_of(args.a.dtype);
   const CopyWays ways = copy_ways(problem, element);
   std::array<char, 300> line;

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
@@ -8,7 +9,12 @@
 namespace rooftile {
 namespace {
 
-const DTypeSet kFloats = {DType::f32, DType::f64};
+const DTypeSet kFloats = {DType::f64, DType::f32, DType::f16, DType::bf16};
+
+DTypeSet out_dtypes(DType in) {
+  if (size_of(in) == 2) return {in, DType::f32};
+  return {in};
+}
 
 // Rows and columns of op(x), whose rank is 2 at least.
 struct Extent2 {
@@ -45,7 +51,7 @@ Status result_of(const GemmArgs& args, TensorSpec& out) {
                               std::to_string(x->shape[0]) + ": they must be as many, or 1");
     if (x->shape[0] != 1) batches = x->shape[0];
   }
-  out.dtype = args.a.dtype;
+  out.dtype = args.out_dtype.value_or(args.a.dtype);
   out.shape = has_batch ? Extents{batches, a.rows, b.columns} : Extents{a.rows, b.columns};
   return {};
 }
@@ -71,7 +77,24 @@ Status check_leading_dimension(const std::string& name, const ConstTensorView& x
   return {};
 }
 
+Status check_dtypes(const GemmArgs& args) {
+  const DType out = args.out.dtype;
+  const DTypeSet legal = out_dtypes(args.a.dtype);
+  if (!legal.contains(out))
+    return invalid_argument("out is " + std::string(to_string(out)) + " and must be " + legal.to_string() +
+                            " for " + std::string(to_string(args.a.dtype)) + " operands");
+  if (args.out_dtype && out != *args.out_dtype)
+    return invalid_argument("out_dtype is " + std::string(to_string(*args.out_dtype)) +
+                            " and out is another: leave out_dtype to a call without out");
+  for (const auto& [name, x] : {std::pair("c", &args.c), std::pair("bias", &args.bias)})
+    if (!is_absent(*x) && x->dtype != out)
+      return invalid_argument(std::string(name) + " is " + std::string(to_string(x->dtype)) +
+                              " and must be of out's dtype, " + std::string(to_string(out)));
+  return {};
+}
+
 Status check(const GemmArgs& args) {
+  ROOFTILE_TRY(check_dtypes(args));
   ROOFTILE_TRY(check_leading_dimension("a", args.a));
   ROOFTILE_TRY(check_leading_dimension("b", args.b));
   const Extent2 out = extent_of(args.out, false);
@@ -104,20 +127,22 @@ const OperatorDescriptor& gemm_operator() {
             in("b", &GemmArgs::b,
                {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .doc = "[k,n], or [n,k] to be transposed"}),
             in("c", &GemmArgs::c,
-               {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .optional = true, .doc = "[m,n]"}),
+               {.dtypes = kFloats, .min_rank = 2, .max_rank = 3, .optional = true, .doc = "[m,n]"}),
             in("bias", &GemmArgs::bias,
-               {.dtype_of = "a",
+               {.dtypes = kFloats,
                 .min_rank = 1,
                 .max_rank = 1,
                 .optional = true,
                 .doc = "[n], added to each row"}),
             out("out", &GemmArgs::out, result_of,
-                {.dtype_of = "a", .min_rank = 2, .max_rank = 3, .may_alias = "c", .doc = "[m,n]"})},
+                {.dtypes = kFloats, .min_rank = 2, .max_rank = 3, .may_alias = "c", .doc = "[m,n]"})},
        .params = {param("transpose_a", &GemmArgs::transpose_a, {.doc = "a is [k,m]"}),
                   param("transpose_b", &GemmArgs::transpose_b, {.doc = "b is [n,k]"}),
                   param("alpha", &GemmArgs::alpha, {.doc = "the factor of the product"}),
                   param("beta", &GemmArgs::beta, {.doc = "the factor of c; 0: c is not read"}),
                   param("activation", &GemmArgs::activation, {.doc = "of each element, at last"}),
+                  param("out_dtype", &GemmArgs::out_dtype,
+                        {.doc = "the result's dtype; default: the operands'", .none = "default"}),
                   case_param<GemmArgs>("with_c", {.doc = "a case's c: 1", .minimum = 0, .maximum = 1}),
                   case_param<GemmArgs>("with_bias", {.doc = "a case's bias: 1", .minimum = 0, .maximum = 1}),
                   case_param<GemmArgs>("padding", {.doc = "elements between the rows of a case's matrices",

@@ -31,6 +31,7 @@ bool find(const Matrix& x, std::int64_t rows, std::int64_t columns, Operand& ope
 std::string_view supports(const GemmArgs& args, const DeviceProperties&) {
   const Problem p = gemm_plan::problem_of(args);
   Operand operand{};
+  if (size_of(args.a.dtype) == 2) return "of 16 bits cuBLASLt is asked";
   constexpr std::int64_t kMost = 2147483647;
   if (p.bias_data != nullptr || p.activation != GemmActivation::none)
     return "cuBLAS gemm is asked without bias and activation";

@@ -69,7 +69,9 @@ class Reference {
         alpha_(c.params.get_double("alpha")),
         beta_(inputs[2].numel() == 0 ? 0.0 : c.params.get_double("beta")),
         activation_(enum_value<GemmActivation>(c.params.get_string("activation"))),
-        unit_(unit_roundoff(c.dtype)),
+        is_half_(size_of(c.dtype) == 2),
+        out_(gemm_out_dtype(c)),
+        unit_(unit_roundoff(is_half_ ? DType::f32 : c.dtype)),
         is_ramp_(has_case_flag(c, "ramp")) {
     constexpr double kLargestProduct = 64;  // of Fill::small_integers
     const bool linear = activation_ == GemmActivation::none || activation_ == GemmActivation::relu;
@@ -102,13 +104,19 @@ class Reference {
     const double of_bias = bias_->numel() == 0 ? 0.0 : bias_->at(j);
     const double x = static_cast<double>(static_cast<Wide>(alpha_) * sum) + of_c + of_bias;
     Wanted wanted{.exact = activated(activation_, x)};
-    if (is_exact_ || !std::isfinite(x)) return wanted;
+    if (is_exact_ || !std::isfinite(x) || !std::isfinite(rounded_to(out_, wanted.exact))) {
+      wanted.exact = rounded_to(out_, wanted.exact);
+      return wanted;
+    }
     const double added =
         2 * unit_ * (std::abs(alpha_ * static_cast<double>(sum)) + std::abs(of_c) + std::abs(of_bias));
     wanted.floor = std::abs(alpha_) * rounding_of_sum(static_cast<double>(sum), magnitudes, squares) + added;
     // No activation is steeper than 1.13; its own functions are off by some units in the last place.
     if (activation_ != GemmActivation::none)
       wanted.floor = 1.2 * wanted.floor + 8 * unit_ * std::max(1.0, std::abs(x));
+    if (size_of(out_) == 2)
+      wanted.floor +=
+          1.01 * unit_roundoff(out_) * std::abs(wanted.exact) + (out_ == DType::f16 ? 0x1p-25 : 0.0);
     return wanted;
   }
 
@@ -154,13 +162,18 @@ class Reference {
   // A chain of k additions rounds each of its partial sums, by 0.58 u of it in the mean. Those of products of random signs are
   // a random walk, whose roundings add up to 0.41 u sqrt(k) |products|_2; towards a sum that is far from 0 they rise to it, and
   // add up to 0.33 u sqrt(k) of it. Six times the one and four times the other are allowed, and never more than the worst
-  // case, k u of the magnitudes.
+  // case, k u of the magnitudes. Tensor cores cut off in place of rounding, once in 8 products or in 16: up to 2 u of a partial sum, u of it
+  // in the mean, and always towards zero. Partial sums grow to the last as their root or in proportion: twice what that adds
+  // up to is allowed.
   [[nodiscard]] double rounding_of_sum(double sum, double magnitudes, double squares) const {
     const double root = std::sqrt(static_cast<double>(sizes_.k));
     // A ramp's products change their sign once: its partial sums are larger than the last.
     const double drift = is_ramp_ ? magnitudes : std::abs(sum);
-    const double walk = root * (2.5 * std::sqrt(squares) + 1.4 * drift);
-    return unit_ * std::min(static_cast<double>(sizes_.k) * magnitudes, walk);
+    const double length = std::sqrt(squares);
+    const double walk = root * (2.5 * length + 1.4 * drift);
+    const double cut_off =
+        is_half_ ? std::ceil(static_cast<double>(sizes_.k) / 8) * (2 * length + drift) : 0.0;
+    return unit_ * std::min(static_cast<double>(sizes_.k) * magnitudes, std::max(walk, cut_off));
   }
 
   GemmSizes sizes_;
@@ -171,6 +184,8 @@ class Reference {
   double alpha_;
   double beta_;
   GemmActivation activation_;
+  bool is_half_;
+  DType out_;
   double unit_;
   bool is_ramp_;
   bool is_exact_ = false;
@@ -194,8 +209,10 @@ Result<Judge> gemm_judge(const Case& c, std::span<const HostTensor> inputs) {
   const Extents shape = is_sampled ? Extents{count} : gemm_output_shape(c);
   ROOFTILE_TRY_ASSIGN(expected.exact, HostTensor::create(DType::f64, shape));
   ROOFTILE_TRY_ASSIGN(expected.floors, HostTensor::create(DType::f64, shape));
-  expected.rule = reference.is_exact() ? "exact: every partial sum is an integer that the dtype holds"
-                                       : "six deviations of the roundings of a chain of k additions";
+  expected.rule = reference.is_exact()
+                      ? "exact: every partial sum is an integer that the dtype holds"
+                      : "six deviations of the roundings of a chain of k additions, what tensor cores cut "
+                        "off, and the rounding of the result";
   in_parallel(count, 16, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t s = first; s < last; ++s) {
       const std::int64_t index = is_sampled ? expected.indices[static_cast<std::size_t>(s)] : s;

@@ -1,10 +1,12 @@
 #include "rooftile/ops/gemm/gemm_table.h"
 
+#include <iterator>
 #include <limits>
 
 #include "rooftile/core/integers.h"
 #include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
+#include "rooftile/ops/gemm/gemm_tensor.h"
 #include "rooftile/ops/gemm/rungs.h"
 
 namespace rooftile {
@@ -31,6 +33,7 @@ std::string_view supports_vectors(const GemmArgs& args, const DeviceProperties& 
 }
 
 std::size_t element_of(const GemmArgs& args) { return size_of(args.a.dtype); }
+bool is_half(const GemmArgs& args) { return element_of(args) == 2; }
 
 // Copies count in 32 bits within a tile.
 std::string_view supports_tiles(const GemmArgs& args, const DeviceProperties&) {
@@ -78,10 +81,10 @@ RungPlan plan_schedule(const GemmArgs& args, const Schedule& schedule) {
 }
 RungPlan plan_packed(const GemmArgs& args, const DeviceProperties& device) {
   const gemm_plan::HostCut cut = gemm_plan::host_cut(gemm_plan::problem_of(args), device);
-  return {
-      .workspace = {.bytes = static_cast<std::size_t>(cut.slots) *
-                             static_cast<std::size_t>(gemm_plan::HostBlock::elements()) * element_of(args)},
-      .config = PlanConfig::of(cut)};
+  return {.workspace = {.bytes = static_cast<std::size_t>(cut.slots) *
+                                 static_cast<std::size_t>(gemm_plan::HostBlock::elements()) *
+                                 (is_half(args) ? sizeof(float) : element_of(args))},
+          .config = PlanConfig::of(cut)};
 }
 RungPlan plan_whole(const GemmArgs& args, const DeviceProperties&) {
   return plan_schedule(
@@ -122,6 +125,47 @@ std::string_view supports_persistent(const GemmArgs& args, const DevicePropertie
 }
 RungPlan plan_persistent(const GemmArgs& args, const DeviceProperties& device) {
   return {.config = PlanConfig::of(gemm_plan::persistent_cut(gemm_plan::problem_of(args), device))};
+}
+std::string_view supports_half(const GemmArgs& args, const DeviceProperties&) {
+  return is_half(args) ? "" : "serves f16 and bf16";
+}
+std::string_view supports_chunks(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_half(args, device); !reason.empty()) return reason;
+  return gemm_plan::copy_ways(gemm_plan::problem_of(args), element_of(args)).a == gemm_plan::CopyWay::single
+             ? "serves rows or columns without gaps, at multiples of 16 bytes: see wmma_shared"
+             : "";
+}
+RungPlan plan_mma(const GemmArgs& args, const DeviceProperties&) {
+  return {.config = PlanConfig::of(gemm_plan::mma_cut(gemm_plan::problem_of(args)))};
+}
+std::string_view supports_wgmma(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_half(args, device); !reason.empty()) return reason;
+  const Problem p = gemm_plan::problem_of(args);
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
+  if (p.k < 1) return "serves k of 1 and more: see wmma_shared";
+  if (p.m > kMost || p.n > kMost || p.k > kMost || p.batches > kMost ||
+      gemm_plan::wgmma_operands(p).bytes() / gemm_plan::kVectorBytes > static_cast<std::size_t>(kMost))
+    return "serves up to 2^31 - 1 rows and columns: see mma_cp_async";
+  return "";
+}
+RungPlan plan_ring(const GemmArgs& args, int shapes, int cluster, const DeviceProperties& device) {
+  const Problem p = gemm_plan::problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::fastest_wgmma(p, shapes, cluster, device))};
+}
+RungPlan plan_steps(const GemmArgs& args, const DeviceProperties& device) {
+  const Problem p = gemm_plan::problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::wgmma_cut(p, gemm_plan::kStepsShape, 1, device))};
+}
+RungPlan plan_wgmma(const GemmArgs& args, const DeviceProperties& device) {
+  return plan_ring(args, static_cast<int>(std::size(gemm_plan::kWgmmaShapes)), 1, device);
+}
+RungPlan plan_multicast(const GemmArgs& args, const DeviceProperties& device) {
+  return plan_ring(args, gemm_plan::kMulticastShapes, 2, device);
+}
+std::string_view supports_divided_tiles(const GemmArgs& args, const DeviceProperties& device) {
+  return is_half(args) ? "serves f32 and f64: see mma_cp_async" : supports_tiles(args, device);
 }
 RungPlan plan_fastest(const GemmArgs& args, const DeviceProperties& device) {
   return plan_schedule(args, gemm_plan::fastest(gemm_plan::problem_of(args), element_of(args), device));
@@ -223,7 +267,7 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .idea = "All steps of all tiles in a row, divided among the blocks wherever a tile ends.",
        .change = "no round of blocks leaves multiprocessors idle; any strides, three sizes of tiles",
        .source = "Osama et al. 2023",
-       .supports = supports_tiles,
+       .supports = supports_divided_tiles,
        .plan = plan_fastest,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::cluster_k,
@@ -250,6 +294,59 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_persistent,
        .plan = plan_persistent,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::wmma_naive,
+       .idea = "A warp for each 16 x 16 elements of out, which its tensor core multiplies.",
+       .change = "naive with 4096 multiply-adds by one instruction of a warp",
+       .source = "CUDA C++ Programming Guide",
+       .supports = supports_half},
+      {.rung = gemm_rungs::wmma_shared,
+       .idea =
+           "A block brings 64 x 32 of a and 32 x 64 of b into shared memory, for four warps of 32 x 32 sums.",
+       .change = "an element is brought a quarter as often",
+       .source = "CUDA C++ Programming Guide",
+       .supports = supports_half},
+      {.rung = gemm_rungs::mma_sync,
+       .idea =
+           "Fragments by ldmatrix from swizzled shared memory; a warp has 64 x 32 sums, eight warps 128 x 128.",
+       .change =
+           "copies of 16 bytes, no bank is met twice, and 128 multiply-adds for each element that comes from there",
+       .source = "PTX ISA, mma and ldmatrix",
+       .supports = supports_chunks,
+       .plan = plan_mma,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::mma_cp_async,
+       .idea = "A ring of four stages: three steps are on their way while one is multiplied.",
+       .change = "no thread waits for global memory, and one barrier parts two steps",
+       .source = "PTX ISA, cp.async; CUTLASS",
+       .supports = supports_chunks,
+       .plan = plan_mma,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::wgmma_single,
+       .idea = "TMA brings a step, and two warpgroups multiply 64 x 128 each from shared memory by wgmma.",
+       .change = "no fragment goes through registers, and no thread copies",
+       .source = "PTX ISA, wgmma and cp.async.bulk.tensor",
+       .supports = supports_wgmma,
+       .plan = plan_steps},
+      {.rung = gemm_rungs::wgmma_pipelined,
+       .idea = "Three steps are on their way while one is multiplied.",
+       .change = "wgmma_single without the wait for memory",
+       .source = "PTX ISA, mbarrier",
+       .supports = supports_wgmma,
+       .plan = plan_steps},
+      {.rung = gemm_rungs::warp_specialized,
+       .idea =
+           "One thread asks TMA for stage after stage; two warpgroups multiply from shared memory by wgmma.",
+       .change =
+           "no thread that multiplies makes an address or waits for another one that multiplies; blocks stay",
+       .source = "PTX ISA, wgmma; CUTLASS",
+       .supports = supports_wgmma,
+       .plan = plan_wgmma},
+      {.rung = gemm_rungs::cluster_multicast,
+       .idea = "Two blocks have tiles below each other, and each brings half of the columns of b to both.",
+       .change = "a third less from L2",
+       .source = "PTX ISA, cp.async.bulk.tensor, multicast; CUTLASS",
+       .supports = supports_wgmma,
+       .plan = plan_multicast},
   };
 }
 
@@ -258,6 +355,10 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
   const auto serves = [&](std::string_view rung) {
     return unavailable_reason(*gemm_operator().find_rung(rung), device).empty();
   };
+  if (is_half(args)) {
+    if (serves("warp_specialized") && supports_wgmma(args, device).empty()) return "warp_specialized";
+    return serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
+  }
   const Problem problem = gemm_plan::problem_of(args);
   std::string_view best = "naive";
   double microseconds = std::numeric_limits<double>::infinity();

@@ -14,20 +14,20 @@ constexpr std::int64_t kDepth = 128;
 // Sums of kRows rows of out, kColumns of them each, over all of k.
 constexpr std::int64_t kRows = 16;
 template <class T>
-using Sums = std::array<std::array<T, kColumns>, kRows>;
+using Sums = std::array<std::array<Sum<T>, kColumns>, kRows>;
 
 template <class T>
 void add_block(const Problem& p, const T* a, const T* b, std::int64_t rows, std::int64_t columns,
                std::int64_t depth, Sums<T>& sums) {
   for (std::int64_t i = 0; i < rows; ++i) {
-    T* const row = sums[static_cast<std::size_t>(i)].data();
+    Sum<T>* const row = sums[static_cast<std::size_t>(i)].data();
     for (std::int64_t l = 0; l < depth; ++l) {
-      const T factor = a[i * p.a.row + l * p.a.column];
+      const Sum<T> factor = number(a[i * p.a.row + l * p.a.column]);
       const T* const of_b = b + l * p.b.row;
       if (p.b.column == 1) {
-        for (std::int64_t j = 0; j < columns; ++j) row[j] += factor * of_b[j];
+        for (std::int64_t j = 0; j < columns; ++j) row[j] += factor * number(of_b[j]);
       } else {
-        for (std::int64_t j = 0; j < columns; ++j) row[j] += factor * of_b[j * p.b.column];
+        for (std::int64_t j = 0; j < columns; ++j) row[j] += factor * number(of_b[j * p.b.column]);
       }
     }
   }
@@ -36,7 +36,7 @@ void add_block(const Problem& p, const T* a, const T* b, std::int64_t rows, std:
 }  // namespace
 
 Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
-  return with_problem(call.args, []<class T>(const Problem& p) {
+  return with_problem(call.args, [&]<class T>(const Problem& p) {
     for (std::int64_t batch = 0; batch < p.batches; ++batch) {
       const auto* a = static_cast<const T*>(p.a_data) + batch * p.a.batch;
       const auto* b = static_cast<const T*>(p.b_data) + batch * p.b.batch;
@@ -51,7 +51,8 @@ Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
           }
           for (std::int64_t r = 0; r < rows; ++r)
             for (std::int64_t c = 0; c < columns; ++c)
-              give(p, batch, i + r, j + c, sums[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)]);
+              give<T>(p, call.args.out.dtype, batch, i + r, j + c,
+                      sums[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)]);
         }
       }
     }

@@ -72,17 +72,22 @@ Kernel<T> kernel_of_this_processor() {
   return {4, 32 / kSize, add_portable<T>};
 }
 
-// A block of out by one thread, in memory of its own.
+// A block of out by one thread, in memory of its own. Operands of 16 bits are packed as floats.
 template <class T>
 class Block {
  public:
-  Block(const Problem& p, const Kernel<T>& kernel, T* memory)
-      : p_(p), kernel_(kernel), sums_(memory), a_(sums_ + HostBlock::kSums), b_(a_ + HostBlock::kA) {}
+  Block(const Problem& p, DType out, const Kernel<Sum<T>>& kernel, Sum<T>* memory)
+      : p_(p),
+        out_(out),
+        kernel_(kernel),
+        sums_(memory),
+        a_(sums_ + HostBlock::kSums),
+        b_(a_ + HostBlock::kA) {}
 
   void run(std::int64_t batch, std::int64_t row, std::int64_t column) {
     const std::int64_t rows = std::min(HostBlock::kRows, p_.m - row);
     const std::int64_t columns = std::min(HostBlock::kColumns, p_.n - column);
-    std::fill_n(sums_, HostBlock::kSums, T{0});
+    std::fill_n(sums_, HostBlock::kSums, Sum<T>{0});
     const auto* a = static_cast<const T*>(p_.a_data) + batch * p_.a.batch + row * p_.a.row;
     const auto* b = static_cast<const T*>(p_.b_data) + batch * p_.b.batch + column * p_.b.column;
     for (std::int64_t l = 0; l < p_.k; l += HostBlock::kDepth) {
@@ -98,40 +103,42 @@ class Block {
     }
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)
-        give(p_, batch, row + i, column + j, sums_[i * HostBlock::kColumns + j]);
+        give<T>(p_, out_, batch, row + i, column + j, sums_[i * HostBlock::kColumns + j]);
   }
 
  private:
   // Panels of `width` outer elements for each step, zeros behind the last.
   static void pack(const T* from, std::int64_t outer_stride, std::int64_t stride, std::int64_t count,
-                   int width, std::int64_t steps, T* to) {
+                   int width, std::int64_t steps, Sum<T>* to) {
     for (std::int64_t first = 0; first < count; first += width) {
       const std::int64_t whole = std::min<std::int64_t>(width, count - first);
       for (std::int64_t l = 0; l < steps; ++l, to += width) {
         const T* line = from + first * outer_stride + l * stride;
-        for (std::int64_t i = 0; i < whole; ++i) to[i] = line[i * outer_stride];
-        for (std::int64_t i = whole; i < width; ++i) to[i] = T{0};
+        for (std::int64_t i = 0; i < whole; ++i) to[i] = number(line[i * outer_stride]);
+        for (std::int64_t i = whole; i < width; ++i) to[i] = Sum<T>{0};
       }
     }
   }
 
   const Problem& p_;
-  const Kernel<T>& kernel_;
-  T* sums_;
-  T* a_;
-  T* b_;
+  DType out_;
+  const Kernel<Sum<T>>& kernel_;
+  Sum<T>* sums_;
+  Sum<T>* a_;
+  Sum<T>* b_;
 };
 
 }  // namespace
 
 Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
   return with_problem(call.args, [&]<class T>(const Problem& p) {
-    const Kernel<T> kernel = kernel_of_this_processor<T>();
+    const Kernel<Sum<T>> kernel = kernel_of_this_processor<Sum<T>>();
     const std::int64_t block_rows = ceil_div(p.m, HostBlock::kRows);
     const std::int64_t of_matrix = block_rows * ceil_div(p.n, HostBlock::kColumns);
     std::atomic<std::int64_t> next{0};
     const auto work = [&](int slot) {
-      Block<T> block(p, kernel, static_cast<T*>(call.workspace.data) + slot * HostBlock::elements());
+      Block<T> block(p, call.args.out.dtype, kernel,
+                     static_cast<Sum<T>*>(call.workspace.data) + slot * HostBlock::elements());
       for (std::int64_t at = next++; at < of_matrix * p.batches; at = next++)
         block.run(at / of_matrix, at % block_rows * HostBlock::kRows,
                   at % of_matrix / block_rows * HostBlock::kColumns);

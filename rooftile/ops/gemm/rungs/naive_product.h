@@ -20,9 +20,9 @@ __device__ __forceinline__ void give_element(const Problem& p, std::int64_t batc
   Output<T>(p, batch).give(sum, row, column);
 }
 
-// Blocks of kNaiveSide x kNaiveSide elements.
-template <class Kernel>
-Status launch_elements(const Call<GemmArgs>& call, Kernel kernel) {
+// Blocks of kNaiveSide x kNaiveSide elements. more: what the kernel takes behind the problem and the number of rows of blocks.
+template <class Kernel, class... More>
+Status launch_elements(const Call<GemmArgs>& call, Kernel kernel, More... more) {
   const Problem problem = gemm_plan::problem_of(call.args);
   if (problem.is_empty()) return {};
   const std::int64_t tile_rows = ceil_div(problem.m, kNaiveSide);
@@ -32,7 +32,7 @@ Status launch_elements(const Call<GemmArgs>& call, Kernel kernel) {
                 {.grid = dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(problem.batches)),
                  .block = dim3(kNaiveThreads),
                  .stream = call.stream},
-                problem, static_cast<unsigned>(tile_rows));
+                problem, static_cast<unsigned>(tile_rows), more...);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

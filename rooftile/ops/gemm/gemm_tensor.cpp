@@ -1,0 +1,84 @@
+#include "rooftile/ops/gemm/gemm_tensor.h"
+
+#include "rooftile/core/integers.h"
+
+namespace rooftile::gemm_plan {
+namespace {
+
+constexpr std::size_t kElement = 2;
+constexpr std::int64_t kChunk = kVectorBytes / kElement;
+
+WgmmaOperand operand_of(const void* data, std::int64_t outers, std::int64_t outer, std::int64_t lines,
+                        std::int64_t line, std::int64_t batches, std::int64_t batch) {
+  WgmmaOperand operand{.outers = outers,
+                       .lines = lines,
+                       .outer = outer,
+                       .line = line,
+                       .batch = batch,
+                       .batches = batch == 0 ? 1 : batches};
+  const Matrix along{.batch = batch, .row = outer, .column = line};
+  const Matrix across{.batch = batch, .row = line, .column = outer};
+  // TMA wants strides above 0.
+  const bool rows_are_apart = outer > 0 && line > 0;
+  if (rows_are_apart && has_vectors(data, along, outers, lines, kElement)) return operand;
+  operand.along = !(rows_are_apart && has_vectors(data, across, lines, outers, kElement));
+  if (!operand.along) return operand;
+  // A copy keeps what runs along memory.
+  operand.is_copied = true;
+  operand.along = line == 1 || outer != 1;
+  const std::int64_t pitch = ceil_div(operand.along ? lines : outers, kChunk) * kChunk;
+  operand.outer = operand.along ? pitch : 1;
+  operand.line = operand.along ? 1 : pitch;
+  operand.batch = pitch * (operand.along ? outers : lines);
+  operand.bytes = static_cast<std::size_t>(ceil_div(operand.batch * operand.batches, 64) * 64) * kElement;
+  return operand;
+}
+
+}  // namespace
+
+WgmmaOperands wgmma_operands(const Problem& p) {
+  return {.a = operand_of(p.a_data, p.m, p.a.row, p.k, p.a.column, p.batches, p.a.batch),
+          .b = operand_of(p.b_data, p.n, p.b.column, p.k, p.b.row, p.batches, p.b.batch)};
+}
+
+MmaCut mma_cut(const Problem& problem) {
+  return {.batches = problem.batches,
+          .tile_rows = ceil_div(problem.m, MmaTile::kRows),
+          .tile_columns = ceil_div(problem.n, MmaTile::kColumns),
+          .steps = ceil_div(problem.k, MmaTile::kDepth)};
+}
+
+WgmmaCut wgmma_cut(const Problem& problem, int shape, int cluster, const DeviceProperties& device) {
+  const WgmmaShape tile = kWgmmaShapes[shape];
+  WgmmaCut cut{.shape = shape,
+               .cluster = cluster,
+               .steps = static_cast<int>(ceil_div(problem.k, kWgmmaDepth)),
+               .batches = problem.batches,
+               .tile_rows = ceil_div(problem.m, std::int64_t{tile.rows} * cluster),
+               .tile_columns = ceil_div(problem.n, tile.columns)};
+  const std::int64_t clusters =
+      clamped(cut.tiles(), 1, std::int64_t{device.multiprocessors} * tile.blocks / cluster);
+  cut.blocks = clusters * cluster;
+  // Of an H100, in cycles at 1755 MHz: a step of a tile, a tile's start and results, and what every launch takes.
+  constexpr double kCyclesPerMicrosecond = 1755;
+  constexpr double kOfStep[] = {1024, 780, 560, 430, 430};
+  constexpr double kOfTile[] = {2000, 1700, 1500, 1200, 1000};
+  constexpr double kLaunch = 5500;
+  const auto rounds = static_cast<double>(ceil_div(cut.tiles(), clusters));
+  // Blocks that share a multiprocessor share its tensor cores and its way to L2.
+  const double crowd = clusters * cluster > device.multiprocessors ? 1.5 : 1.0;
+  const double cycles = kLaunch + rounds * (kOfTile[shape] + cut.steps * kOfStep[shape] * crowd);
+  cut.microseconds = cycles / kCyclesPerMicrosecond;
+  return cut;
+}
+
+WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster, const DeviceProperties& device) {
+  WgmmaCut best = wgmma_cut(problem, 0, cluster, device);
+  for (int shape = 1; shape < shapes; ++shape) {
+    const WgmmaCut cut = wgmma_cut(problem, shape, cluster, device);
+    if (cut.microseconds < best.microseconds) best = cut;
+  }
+  return best;
+}
+
+}  // namespace rooftile::gemm_plan

@@ -1,0 +1,104 @@
+// How products of 16-bit operands are cut up for tensor cores: what the table, choose() and the launchers share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rooftile/core/device.h"
+#include "rooftile/ops/gemm/gemm_plan.h"
+
+namespace rooftile::gemm_plan {
+
+// The tile of a block of mma_sync and mma_cp_async: eight warps, each with 64 x 32 sums.
+struct MmaTile {
+  static constexpr int kRows = 128;
+  static constexpr int kColumns = 128;
+  static constexpr int kDepth = 32;  // of a step along k
+  static constexpr int kWarpRows = 64;
+  static constexpr int kWarpColumns = 32;
+  static constexpr int kWarpsAcross = kColumns / kWarpColumns;
+  static constexpr int kThreads = 32 * kWarpsAcross * (kRows / kWarpRows);
+};
+struct MmaCut {
+  std::int64_t batches = 1;
+  std::int64_t tile_rows = 1;
+  std::int64_t tile_columns = 1;
+  std::int64_t steps = 0;  // of a tile
+
+  [[nodiscard]] std::int64_t tiles() const { return batches * tile_rows * tile_columns; }
+};
+[[nodiscard]] MmaCut mma_cut(const Problem& problem);
+
+// Tiles of warp_specialized and cluster_multicast: 64 rows for each warpgroup that multiplies.
+struct WgmmaShape {
+  int rows;
+  int columns;
+  int blocks;  // on a multiprocessor
+};
+inline constexpr WgmmaShape kWgmmaShapes[] = {
+    {128, 256, 1}, {128, 192, 1}, {128, 128, 1}, {128, 64, 1}, {64, 64, 2}};
+inline constexpr int kMulticastShapes = 1;  // those of cluster_multicast, the first
+inline constexpr int kStepsShape = 2;       // that of wgmma_single and wgmma_pipelined
+inline constexpr int kWgmmaDepth = 64;      // of a step along k
+
+struct WgmmaPlace {
+  std::int64_t batch;
+  std::int64_t row;
+  std::int64_t column;
+};
+// Tiles for each block of a cluster, below each other; a cluster's one after the other.
+struct WgmmaCut {
+  static constexpr int kBandRows = 1024;  // that are gone through together, so that L2 holds what they read
+  int shape = 0;                          // of kWgmmaShapes
+  int cluster = 1;                        // blocks
+  int steps = 1;                          // of a tile
+  std::int64_t batches = 1;
+  std::int64_t tile_rows = 1;  // of a cluster's tiles
+  std::int64_t tile_columns = 1;
+  std::int64_t blocks = 1;
+  double microseconds = 0;  // that the model expects
+
+  [[nodiscard]] ROOFTILE_HOST_DEVICE std::int64_t tiles() const { return batches * tile_rows * tile_columns; }
+};
+// Of a cluster's tile of rows x columns. Bands of kBandRows, each down its rows first. There are fewer than 2^31 tiles.
+ROOFTILE_HOST_DEVICE inline WgmmaPlace wgmma_place(const WgmmaCut& cut, std::int64_t tile, int rows,
+                                                   int columns) {
+  const auto down = static_cast<unsigned>(cut.tile_rows);
+  const auto across = static_cast<unsigned>(cut.tile_columns);
+  const unsigned of_matrix = static_cast<unsigned>(tile) % (down * across);
+  const auto most = static_cast<unsigned>(WgmmaCut::kBandRows / rows);
+  const unsigned band = of_matrix / (most * across);
+  const unsigned in_band = of_matrix - band * most * across;
+  const unsigned left = down - band * most;
+  const unsigned high = left < most ? left : most;
+  return {.batch = static_cast<unsigned>(tile) / (down * across),
+          .row = std::int64_t{band * most + in_band % high} * rows,
+          .column = std::int64_t{in_band / high} * columns};
+}
+// An operand as TMA and wgmma take it: rows of a (columns of b) `outer` elements apart, or lines along k `line` apart. Where neither kind lies
+// without gaps at multiples of 16 bytes it is copied first, so that one does.
+struct WgmmaOperand {
+  bool along = true;  // k runs along memory
+  bool is_copied = false;
+  std::int64_t outers = 0;
+  std::int64_t lines = 0;
+  std::int64_t outer = 0;  // strides of what is multiplied, in elements
+  std::int64_t line = 0;
+  std::int64_t batch = 0;
+  std::int64_t batches = 1;  // that are different
+  std::size_t bytes = 0;     // of the copy
+};
+struct WgmmaOperands {
+  WgmmaOperand a;
+  WgmmaOperand b;
+  [[nodiscard]] std::size_t bytes() const { return a.bytes + b.bytes; }
+};
+[[nodiscard]] WgmmaOperands wgmma_operands(const Problem& problem);
+
+[[nodiscard]] WgmmaCut wgmma_cut(const Problem& problem, int shape, int cluster,
+                                 const DeviceProperties& device);
+// The one that the model expects to be fastest, of the first `shapes`.
+[[nodiscard]] WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster,
+                                     const DeviceProperties& device);
+
+}  // namespace rooftile::gemm_plan

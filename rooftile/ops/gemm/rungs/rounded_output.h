@@ -1,0 +1,131 @@
+// What becomes of sums of 16-bit operands: scaled, added to, activated, rounded once.
+#pragma once
+
+#include <cstdint>
+
+#include "rooftile/device/dispatch.h"
+#include "rooftile/device/rounded.h"
+#include "rooftile/device/types.h"
+#include "rooftile/ops/gemm/rungs/gemm_device.h"
+
+namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
+
+using HalfTypes = CompiledDTypes<DTypes<__nv_bfloat16, __half>, DTypes<__nv_bfloat16>>;
+
+// How results leave a kernel: known on the host, the same for all of a launch.
+struct RoundedWay {
+  bool is_wide = false;  // out, c and bias are of f32, else of the operands' type
+  bool vectors = false;  // 16 bytes of a row of out may be written at once, and no row ends within them
+  bool is_plain =
+      false;  // out is of the operands' type, a row's elements lie side by side, and results are the sums times alpha
+};
+inline RoundedWay rounded_way(const GemmArgs& args, const Problem& p) {
+  RoundedWay way{.is_wide = args.out.dtype == DType::f32};
+  way.vectors = (way.is_wide ? has_vectors_of_out<float>(p) : has_vectors_of_out<std::uint16_t>(p)) &&
+                p.n % (way.is_wide ? kVecElements<float> : kVecElements<std::uint16_t>) == 0;
+  way.is_plain = p.out.column == 1 && !way.is_wide && p.c_data == nullptr && p.bias_data == nullptr &&
+                 p.activation == GemmActivation::none;
+  return way;
+}
+
+// Of one matrix of the batch. T: of the operands.
+template <class T>
+class RoundedOutput {
+ public:
+  __device__ __forceinline__ RoundedOutput(const Problem& problem, const RoundedWay& way, std::int64_t batch)
+      : p_(problem),
+        way_(way),
+        alpha_(static_cast<float>(problem.alpha)),
+        c_(batch * problem.c.batch),
+        out_(batch * problem.out.batch) {}
+
+  __device__ __forceinline__ void give(float sum, std::int64_t i, std::int64_t j) const {
+    if (i >= p_.m || j >= p_.n) return;
+    if (way_.is_wide)
+      give_as<float>(sum, i, j);
+    else
+      give_as<T>(sum, i, j);
+  }
+  // As many sums, side by side from a multiple of as many on, as 16 bytes of out hold.
+  template <class Out>
+  __device__ __forceinline__ void give_vector(const float* s_sums, std::int64_t i, std::int64_t j) const {
+    if (i >= p_.m || j >= p_.n) return;
+    constexpr int kElements = kVecElements<Out>;
+    Vec<Out, kElements> vec;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) vec[e] = rounded<Out>(result<Out>(s_sums[e], i, j + e));
+    store_vec<StorePolicy::no_allocate>(static_cast<Out*>(p_.out_data) + out_ + i * p_.out.row + j, vec);
+  }
+
+ private:
+  template <class Out>
+  __device__ __forceinline__ float result(float sum, std::int64_t i, std::int64_t j) const {
+    float x = alpha_ * sum;
+    if (p_.c_data != nullptr)
+      x = fmaf(static_cast<float>(p_.beta),
+               static_cast<float>(static_cast<const Out*>(p_.c_data)[c_ + i * p_.c.row + j * p_.c.column]),
+               x);
+    if (p_.bias_data != nullptr)
+      x += static_cast<float>(static_cast<const Out*>(p_.bias_data)[i * p_.bias.row + j * p_.bias.column]);
+    return p_.activation == GemmActivation::none ? x : gemm_math::activated(p_.activation, x);
+  }
+  template <class Out>
+  __device__ __forceinline__ void give_as(float sum, std::int64_t i, std::int64_t j) const {
+    static_cast<Out*>(p_.out_data)[out_ + i * p_.out.row + j * p_.out.column] =
+        rounded<Out>(result<Out>(sum, i, j));
+  }
+
+  const Problem& p_;
+  const RoundedWay& way_;
+  float alpha_;
+  std::int64_t c_;
+  std::int64_t out_;
+};
+
+// A tile of sums in shared memory, rows of kPitch floats, by all threads of a block. What becomes of a sum is written down once, in a loop
+// that is not unrolled: with its activations it is long.
+template <int kRows, int kColumns, int kPitch, int kThreads, class T>
+__device__ __forceinline__ void give_tile(const float* s_sums, const Problem& p, const RoundedWay& way,
+                                          std::int64_t batch, std::int64_t row, std::int64_t column) {
+  const RoundedOutput<T> output(p, way, batch);
+  const auto by = [&](auto elements, auto give) {
+    constexpr int kLine = kColumns / decltype(elements)::value;
+#pragma unroll 1
+    for (int v = static_cast<int>(threadIdx.x); v < kRows * kLine; v += kThreads) {
+      const int at = v % kLine * decltype(elements)::value;
+      give(s_sums + v / kLine * kPitch + at, row + v / kLine, column + at);
+    }
+  };
+  if (!way.vectors) {
+    by(std::integral_constant<int, 1>(),
+       [&](const float* s_sum, std::int64_t i, std::int64_t j) { output.give(*s_sum, i, j); });
+  } else if (way.is_wide) {
+    by(std::integral_constant<int, kVecElements<float>>(),
+       [&](const float* s_from, std::int64_t i, std::int64_t j) {
+         output.template give_vector<float>(s_from, i, j);
+       });
+  } else {
+    by(std::integral_constant<int, kVecElements<T>>(),
+       [&](const float* s_from, std::int64_t i, std::int64_t j) {
+         output.template give_vector<T>(s_from, i, j);
+       });
+  }
+}
+
+// A block for each tile of kRows x kColumns elements of out, down its rows first: kernel(problem, rows of tiles, way).
+template <int kRows, int kColumns, class Kernel>
+Status launch_tiles(Kernel kernel, int threads, StreamRef stream, const Problem& problem,
+                    const RoundedWay& way) {
+  constexpr std::int64_t kMostBatches = 65535;  // blocks along y
+  if (problem.is_empty()) return {};
+  const std::int64_t tile_rows = ceil_div(problem.m, kRows);
+  const std::int64_t tiles = tile_rows * ceil_div(problem.n, kColumns);
+  if (tiles > kMaxGrid || problem.batches > kMostBatches) return unsupported("too many blocks for one grid");
+  return launch(kernel,
+                {.grid = dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(problem.batches)),
+                 .block = dim3(static_cast<unsigned>(threads)),
+                 .stream = stream},
+                problem, static_cast<unsigned>(tile_rows), way);
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

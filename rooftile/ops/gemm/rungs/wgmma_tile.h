@@ -1,0 +1,244 @@
+// Tiles that TMA brings into shared memory as wgmma takes them from there, and what a warpgroup makes of its sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rooftile/device/sm90a/mbarrier.h"
+#include "rooftile/device/sm90a/stmatrix.h"
+#include "rooftile/device/sm90a/tma.h"
+#include "rooftile/device/sm90a/wgmma.h"
+#include "rooftile/ops/gemm/gemm_tensor.h"
+#include "rooftile/ops/gemm/rungs/operand_copies.h"
+#include "rooftile/ops/gemm/rungs/rounded_output.h"
+
+namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
+
+inline constexpr int kWarpgroup = 128;                     // threads
+inline constexpr int kWarpgroupRows = 64;                  // of a wgmma
+inline constexpr int kStepDepth = gemm_plan::kWgmmaDepth;  // a line of 128 bytes, the span of the swizzle
+inline constexpr int kBoxBytes = 64 * 64 * 2;  // across k: a box of 64 rows of a (columns of b) by 64 lines
+
+// A stage of one operand: kOuter rows of a, or columns of b. kAlong: k runs along memory.
+template <int kOuter, bool kAlong>
+struct StageOperand {
+  static constexpr int kBytes = kOuter * kStepDepth * 2;
+  static constexpr std::uint32_t kSliceBytes = kAlong ? 32 : 16 * 128;  // to the next 16 along k
+  static_assert(kOuter % 64 == 0);
+
+  // By one thread: from row (column) `outer` and line `line` on; what is outside comes as zeros.
+  __device__ __forceinline__ static void load(std::byte* s_stage, const TensorMap& map, int outer, int line,
+                                              int batch, Mbarrier* s_full) {
+    if constexpr (kAlong) {
+      tma_load(s_stage, map, {line, outer, batch}, s_full);
+    } else {
+#pragma unroll
+      for (int box = 0; box < kOuter / 64; ++box)
+        tma_load(s_stage + box * kBoxBytes, map, {outer + 64 * box, line, batch}, s_full);
+    }
+  }
+  // To the same place in every block of the cluster whose bit is set in `blocks`.
+  __device__ __forceinline__ static void load_for_all(std::byte* s_stage, const TensorMap& map, int outer,
+                                                      int line, int batch, Mbarrier* s_full,
+                                                      std::uint16_t blocks) {
+    if constexpr (kAlong) {
+      tma_load_multicast(s_stage, map, {line, outer, batch}, s_full, blocks);
+    } else {
+#pragma unroll
+      for (int box = 0; box < kOuter / 64; ++box)
+        tma_load_multicast(s_stage + box * kBoxBytes, map, {outer + 64 * box, line, batch}, s_full, blocks);
+    }
+  }
+  // From row (column) `outer` of the stage on, a multiple of 64.
+  __device__ __forceinline__ static auto descriptor(const std::byte* s_stage, int outer) {
+    if constexpr (kAlong)
+      return k_major_descriptor(s_stage + outer * 128, TileSwizzle::bytes128);
+    else
+      return mn_major_descriptor(s_stage + outer / 64 * kBoxBytes, TileSwizzle::bytes128, kBoxBytes);
+  }
+};
+
+// The map of an operand, of boxes of kOuter rows of a (columns of b) by 64 along k.
+template <int kOuter, bool kAlong>
+Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gemm_plan::WgmmaOperand& x) {
+  const std::int64_t leading = kAlong ? x.outer : x.line;
+  const std::int64_t count = kAlong ? x.outers : x.lines;
+  TensorMapSpec spec{.data = const_cast<void*>(data), .dtype = dtype, .rank = 3};
+  spec.extents = {kAlong ? x.lines : x.outers, count, x.batches};
+  spec.strides = {1, leading, x.batches == 1 ? leading * count : x.batch};
+  spec.box = {64, kAlong ? kOuter : kStepDepth, 1};
+  spec.swizzle = TileSwizzle::bytes128;
+  return make_tensor_map(map, spec);
+}
+template <int kRows, int kColumns, bool kAlongA, bool kAlongB>
+struct OperandMaps {
+  TensorMap a;
+  TensorMap b;
+  [[nodiscard]] Status make(DType dtype, const gemm_plan::WgmmaOperands& operands, const OperandData& data) {
+    ROOFTILE_TRY((make_operand_map<kRows, kAlongA>(a, dtype, data.a, operands.a)));
+    return make_operand_map<kColumns, kAlongB>(b, dtype, data.b, operands.b);
+  }
+};
+
+// The sums of a warpgroup: 64 rows, kColumns columns.
+template <class T, int kColumns>
+struct WarpgroupSums {
+  float at[kColumns / 2];
+
+  // The product of a stage, asynchronously, as a group; `accumulate` or the sums begin with it.
+  template <class A, class B>
+  __device__ __forceinline__ void add(const std::byte* s_a, const std::byte* s_b, int first_row,
+                                      bool accumulate) {
+    const auto a = A::descriptor(s_a, first_row);
+    const auto b = B::descriptor(s_b, 0);
+    wgmma_fence();
+#pragma unroll
+    for (int slice = 0; slice < kStepDepth / 16; ++slice)
+      wgmma<T>(at, a.advanced(slice * A::kSliceBytes), b.advanced(slice * B::kSliceBytes),
+               accumulate || slice > 0);
+    wgmma_commit();
+  }
+};
+
+// From sums to out, a warp by itself, by way of kStagingBytes of shared memory of its own.
+template <class T, int kColumns>
+class WarpResults {
+ public:
+  static constexpr int kStagingBytes = 4096;
+  static_assert(kColumns % 64 == 0);
+
+  // row, column: of out, those of the warp's first sum.
+  __device__ __forceinline__ WarpResults(const float (&sums)[kColumns / 2], std::byte* s_staging)
+      : sums_(sums), s_staging_(s_staging), lane_(static_cast<int>(threadIdx.x) % 32) {}
+  __device__ __forceinline__ void give(const Problem& p, const RoundedWay& way, std::int64_t batch,
+                                       std::int64_t row, std::int64_t column) const {
+    if (way.is_plain)
+      give_rounded(p, way.vectors, batch, row, column);
+    else
+      give_sums(p, way, batch, row, column);
+  }
+
+ private:
+  // Only scaled and rounded: 64 columns at a time as pairs of 16 bits, given by vectors or element by element.
+  __device__ __forceinline__ void give_rounded(const Problem& p, bool vectors, std::int64_t batch,
+                                               std::int64_t row, std::int64_t column) const {
+    constexpr int kLine = 64 / kVecElements<T>;  // vectors of a row
+    const auto alpha = static_cast<float>(p.alpha);
+    T* s_rows = reinterpret_cast<T*>(s_staging_);
+    T* g_out = static_cast<T*>(p.out_data) + batch * p.out.batch;
+    const auto at = [](int r, int vector) { return (r * kLine + (vector ^ r % 8)) * kVecElements<T>; };
+#pragma unroll
+    for (int first = 0; first < kColumns; first += 64) {
+      if (column + first >= p.n) return;
+      __syncwarp();  // the columns before have been read
+#pragma unroll
+      for (int j = 0; j < 64; j += 16) {
+        const float* of = sums_ + (first + j) / 2;
+        std::uint32_t pairs[4];
+#pragma unroll
+        for (int q = 0; q < 4; ++q) pairs[q] = pair(alpha * of[2 * q], alpha * of[2 * q + 1]);
+        stmatrix(s_rows + at(lane_ % 16, j / 8 + lane_ / 16), pairs);
+      }
+      __syncwarp();  // these are there
+      if (vectors) {
+#pragma unroll
+        for (int v = lane_; v < 16 * kLine; v += 32) {
+          const std::int64_t i = row + v / kLine;
+          const std::int64_t j = column + first + v % kLine * kVecElements<T>;
+          if (i < p.m && j < p.n)
+            store_vec<StorePolicy::no_allocate>(g_out + i * p.out.row + j,
+                                                load_vec(s_rows + at(v / kLine, v % kLine)));
+        }
+      } else {
+#pragma unroll 4
+        for (int e = lane_; e < 16 * 64; e += 32) {
+          const std::int64_t i = row + e / 64;
+          const std::int64_t j = column + first + e % 64;
+          if (i < p.m && j < p.n)
+            g_out[i * p.out.row + j] = s_rows[at(e / 64, e % 64 / kVecElements<T>) + e % kVecElements<T>];
+        }
+      }
+    }
+  }
+  // With all that may come in: 64 columns of sums at a time, and a loop that is not unrolled.
+  __device__ __forceinline__ void give_sums(const Problem& p, const RoundedWay& way, std::int64_t batch,
+                                            std::int64_t row, std::int64_t column) const {
+    const RoundedOutput<T> output(p, way, batch);
+    auto* s_sums = reinterpret_cast<float*>(s_staging_);
+    // Groups of 8 columns change places: what lanes store at once is in banks of its own.
+    const auto at = [](int r, int c) { return r * 64 + (c ^ r % 8 * 8); };
+    const auto by = [&](auto elements, std::int64_t first, auto give) {
+      constexpr int kEach = decltype(elements)::value;
+#pragma unroll 1
+      for (int v = lane_; v < 16 * 64 / kEach; v += 32) {
+        const int r = v / (64 / kEach);
+        const int c = v % (64 / kEach) * kEach;
+        give(s_sums + at(r, c), row + r, first + c);
+      }
+    };
+#pragma unroll 1
+    for (int first = 0; first < kColumns; first += 64) {
+      if (column + first >= p.n) return;
+      __syncwarp();  // the columns before have been read
+                     // Registers have no index that is known only here.
+#pragma unroll
+      for (int each = 0; each < kColumns; each += 64) {
+        if (each != first) continue;
+#pragma unroll
+        for (int j = 0; j < 64; j += 8) {
+          const float* of = sums_ + (each + j) / 2;
+#pragma unroll
+          for (int half = 0; half < 2; ++half)
+            store_vec(s_sums + at(lane_ / 4 + 8 * half, j + lane_ % 4 * 2),
+                      Vec<float, 2>{{of[2 * half], of[2 * half + 1]}});
+        }
+      }
+      __syncwarp();  // these are there
+      if (!way.vectors) {
+        by(std::integral_constant<int, 1>(), column + first,
+           [&](const float* s_sum, std::int64_t i, std::int64_t j) { output.give(*s_sum, i, j); });
+      } else if (way.is_wide) {
+        by(std::integral_constant<int, kVecElements<float>>(), column + first,
+           [&](const float* s_from, std::int64_t i, std::int64_t j) {
+             output.template give_vector<float>(s_from, i, j);
+           });
+      } else {
+        by(std::integral_constant<int, kVecElements<T>>(), column + first,
+           [&](const float* s_from, std::int64_t i, std::int64_t j) {
+             output.template give_vector<T>(s_from, i, j);
+           });
+      }
+    }
+  }
+  __device__ __forceinline__ static std::uint32_t pair(float low, float high) {
+    const Vec<T, 2> both = {{rounded<T>(low), rounded<T>(high)}};
+    std::uint32_t bits;
+    memcpy(&bits, static_cast<const void*>(&both), sizeof(bits));
+    return bits;
+  }
+
+  const float (&sums_)[kColumns / 2];
+  std::byte* s_staging_;
+  int lane_;
+};
+
+// launch_it.operator()<T, kAlongA, kAlongB>(problem, operands, data) of a call's types and layouts, its operands copied first where they
+// have to be.
+template <class Launch>
+Status with_wgmma_operands(const Call<GemmArgs>& call, Launch launch_it) {
+  const Problem p = gemm_plan::problem_of(call.args);
+  if (p.is_empty()) return {};
+  if (call.config<gemm_plan::WgmmaCut>().tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 tiles");
+  const gemm_plan::WgmmaOperands operands = gemm_plan::wgmma_operands(p);
+  OperandData data{};
+  ROOFTILE_TRY(copy_operands(call, p, operands, data));
+  return dispatch(HalfTypes{}, call.args.a.dtype, [&]<class T>() -> Status {
+    if (operands.a.along)
+      return operands.b.along ? launch_it.template operator()<T, true, true>(p, operands, data)
+                              : launch_it.template operator()<T, true, false>(p, operands, data);
+    return operands.b.along ? launch_it.template operator()<T, false, true>(p, operands, data)
+                            : launch_it.template operator()<T, false, false>(p, operands, data);
+  });
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs
