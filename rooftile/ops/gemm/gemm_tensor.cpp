@@ -1,5 +1,9 @@
 #include "rooftile/ops/gemm/gemm_tensor.h"
 
+#include <array>
+#include <cstdio>
+#include <iterator>
+
 #include "rooftile/core/integers.h"
 
 namespace rooftile::gemm_plan {
@@ -79,6 +83,30 @@ WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster, const De
     if (cut.microseconds < best.microseconds) best = cut;
   }
   return best;
+}
+
+std::string explain_wgmma(const Problem& problem, const DeviceProperties& device) {
+  std::array<char, 200> line;
+  std::string text;
+  const auto add = [&](auto... values) {
+    (void)std::snprintf(line.data(), line.size(), values...);
+    text += line.data();
+  };
+  const WgmmaOperands operands = wgmma_operands(problem);
+  const auto way = [](const WgmmaOperand& x) { return x.along ? "along k" : "across k"; };
+  add("a lies %s%s, b %s%s\n", way(operands.a), operands.a.is_copied ? " (copied first)" : "",
+      way(operands.b), operands.b.is_copied ? " (copied first)" : "");
+  const auto describe = [&](const char* title, const WgmmaCut& cut) {
+    const WgmmaShape& tile = kWgmmaShapes[cut.shape];
+    add("%s %d x %d: %lld of %d steps of %d, %.2f rounds of %d blocks on each multiprocessor: %.1f us\n",
+        title, tile.rows, tile.columns, static_cast<long long>(cut.tiles()), cut.steps, kWgmmaDepth,
+        static_cast<double>(cut.tiles()) / (device.multiprocessors * tile.blocks), tile.blocks,
+        cut.microseconds);
+  };
+  constexpr int kShapes = std::size(kWgmmaShapes);
+  for (int shape = 0; shape < kShapes; ++shape) describe("tiles of", wgmma_cut(problem, shape, 1, device));
+  describe("fastest: tiles of", fastest_wgmma(problem, kShapes, 1, device));
+  return text;
 }
 
 }  // namespace rooftile::gemm_plan

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "rooftile/core/device.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
@@ -100,5 +101,7 @@ struct WgmmaOperands {
 // The one that the model expects to be fastest, of the first `shapes`.
 [[nodiscard]] WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster,
                                      const DeviceProperties& device);
+// The model's reasons, in lines, the shape that is taken last. Of a product that warp_specialized serves.
+[[nodiscard]] std::string explain_wgmma(const Problem& problem, const DeviceProperties& device);
 
 }  // namespace rooftile::gemm_plan

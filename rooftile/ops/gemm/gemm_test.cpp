@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "rooftile/core/operator.h"
 #include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
+#include "rooftile/ops/gemm/gemm_tensor.h"
 
 namespace rooftile {
 namespace {
@@ -63,10 +65,20 @@ class GemmTest : public ::testing::TestWithParam<Device> {
     return tensor(dtype, shape, [value](std::int64_t) { return value; });
   }
   static std::vector<double> values(const Tensor& tensor) {
-    if (tensor.dtype() == DType::f64) return tensor.to_vector<double>().value();
     std::vector<double> result;
-    for (const float x : tensor.to_vector<float>().value()) result.push_back(x);
-    return result;
+    switch (tensor.dtype()) {
+      case DType::f64:
+        return tensor.to_vector<double>().value();
+      case DType::f32:
+        for (const float x : tensor.to_vector<float>().value()) result.push_back(x);
+        return result;
+      case DType::f16:
+        for (const Float16 x : tensor.to_vector<Float16>().value()) result.push_back(to_float(x));
+        return result;
+      default:
+        for (const BFloat16 x : tensor.to_vector<BFloat16>().value()) result.push_back(to_float(x));
+        return result;
+    }
   }
 
   // By every rung that serves the call: `expected` each time, in the memory of `out`.
@@ -139,6 +151,38 @@ class GemmTest : public ::testing::TestWithParam<Device> {
         }
       }
     }
+  }
+
+  // A rung with this shape of wgmma's tiles. Sums of small integers are exact in f32, and up to 256 in bf16.
+  void expect_of_shape(const char* name, int shape, int cluster, DType dtype, DType out_dtype,
+                       const Extents& mnk, bool has_bias) {
+    const RungRow& rung = *gemm_operator().find_rung(name);
+    if (GetParam().kind == DeviceKind::cpu || !unavailable_reason(rung, context().properties()).empty())
+      return;
+    const std::int64_t m = mnk[0];
+    const std::int64_t n = mnk[1];
+    const std::int64_t k = mnk[2];
+    std::vector<double> expected = product(m, n, k);
+    const Tensor bias = numbers(out_dtype, {n});
+    if (has_bias)
+      for (std::int64_t i = 0; i < m * n; ++i) expected[static_cast<std::size_t>(i)] += number_at(i % n);
+    const Tensor a = numbers(dtype, {m, k});
+    const Tensor b = tensor(dtype, {n, k}, [n, k](std::int64_t i) { return number_at(i % k * n + i / k); });
+    Tensor memory = filled(DType::f64, {1 << 18}, kNan);
+    Tensor out = filled(out_dtype, {m, n}, kNan);
+    GemmArgs args = {.a = a, .b = b, .out = out, .transpose_b = true};
+    if (has_bias) args.bias = bias;
+    const RungPlan plan{.config = PlanConfig::of(gemm_plan::wgmma_cut(gemm_plan::problem_of(args), shape,
+                                                                      cluster, context().properties()))};
+    const Status status = launch_for(
+        rung, GetParam().kind)({.stream = context().stream(),
+                                .device = &context().properties(),
+                                .args = ArgsRef::of(args),
+                                .plan = &plan,
+                                .workspace = {.data = memory.data(), .bytes = std::size_t{2} << 20}});
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(values(out), expected) << name << " shape " << shape << " " << mnk.to_string()
+                                     << (has_bias ? " bias" : "");
   }
 
   std::string refusal(const GemmArgs& args) {
@@ -254,6 +298,51 @@ TEST_P(GemmTest, WhatAFactorOfZeroSaysNothingAboutIsNotRead) {
   }
 }
 
+// More tiles than blocks, tiles that end outside, and rows that have to be copied first (k = 75, n = 261).
+TEST_P(GemmTest, EveryShapeOfWgmmasTiles) {
+  constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
+  for (int shape = 0; shape < kShapes; ++shape) {
+    for (const DType dtype : {DType::bf16, DType::f16}) {
+      expect_of_shape("warp_specialized", shape, 1, dtype, DType::f32, {200, 264, 200}, false);
+      expect_of_shape("warp_specialized", shape, 1, dtype, DType::f32, {130, 261, 75}, true);
+      expect_of_shape("warp_specialized", shape, 1, dtype, dtype, {130, 328, 20}, false);
+      expect_of_shape("warp_specialized", shape, 1, dtype, dtype, {130, 261, 20}, true);
+      for (const std::int64_t n : {321, 324, 327, 450})  // rows that begin anywhere
+        expect_of_shape("warp_specialized", shape, 1, dtype, dtype, {70, n, 20}, false);
+    }
+  }
+  for (int shape = 0; shape < gemm_plan::kMulticastShapes; ++shape)
+    expect_of_shape("cluster_multicast", shape, 2, DType::bf16, DType::f32, {300, 520, 200}, true);
+}
+
+TEST_P(GemmTest, ResultsOfHalvesAreHalvesOrFloats) {
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    const Tensor a = numbers(dtype, {9, 16});
+    const Tensor b = numbers(dtype, {16, 24});
+    Tensor wide = filled(DType::f32, {9, 24}, kNan);
+    expect_of_all({.a = a, .b = b, .out = wide}, wide, product(9, 24, 16), "f32");
+    const Result<Tensor> made = gemm(context(), a, b, {.out_dtype = DType::f32});
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    EXPECT_EQ(made->dtype(), DType::f32);
+    const Result<Tensor> half = gemm(context(), a, b);
+    ASSERT_TRUE(half.ok()) << half.status().message();
+    EXPECT_EQ(half->dtype(), dtype);
+  }
+  const Tensor a = numbers(DType::bf16, {4, 6});
+  const Tensor b = numbers(DType::bf16, {6, 8});
+  Tensor out = filled(DType::bf16, {4, 8}, 0);
+  Tensor f16 = filled(DType::f16, {4, 8}, 0);
+  Tensor f32 = filled(DType::f32, {4, 8}, 0);
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(refusal({.a = a, .b = b, .out = f16}), "out is f16 and must be");
+  has(refusal({.a = a, .b = b, .c = f32, .out = out}), "c is f32 and must be of out's dtype, bf16");
+  const Tensor bias = numbers(DType::f32, {8});
+  has(refusal({.a = a, .b = b, .bias = bias, .out = out}), "bias is f32 and must be of out's dtype, bf16");
+  has(refusal({.a = a, .b = b, .out = out, .out_dtype = DType::f32}), "out_dtype is f32 and out is another");
+}
+
 TEST_P(GemmTest, BadCallsNameTheArgument) {
   const Tensor a = numbers(DType::f32, {4, 6});
   const Tensor b = numbers(DType::f32, {6, 8});
@@ -341,6 +430,28 @@ TEST(GemmTestOfSchedules, ClustersFitTilesAndDevice) {
   }
 }
 
+// Each place of out in one tile of one matrix, whatever bands there are.
+TEST(GemmTestOfSchedules, WgmmasTilesCoverOutOnce) {
+  for (const std::int64_t tile_rows : {1, 7, 8, 9, 33}) {
+    for (const std::int64_t tile_columns : {1, 5}) {
+      for (const int rows : {64, 128, 256}) {
+        const gemm_plan::WgmmaCut cut{.batches = 2, .tile_rows = tile_rows, .tile_columns = tile_columns};
+        std::vector<int> seen(static_cast<std::size_t>(cut.tiles()));
+        for (std::int64_t tile = 0; tile < cut.tiles(); ++tile) {
+          const gemm_plan::WgmmaPlace place = gemm_plan::wgmma_place(cut, tile, rows, 128);
+          ASSERT_EQ(place.row % rows, 0);
+          ASSERT_EQ(place.column % 128, 0);
+          const std::int64_t at =
+              (place.batch * tile_columns + place.column / 128) * tile_rows + place.row / rows;
+          ASSERT_LT(at, cut.tiles());
+          ++seen[static_cast<std::size_t>(at)];
+        }
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), cut.tiles()) << tile_rows << " " << rows;
+      }
+    }
+  }
+}
+
 // What choose() names by what the model expects of each: on `sim`, whose rungs every build has, with an H200's multiprocessors.
 TEST(GemmTestOfSchedules, ChoosesByTheModel) {
   DeviceProperties gpu = *device_properties(kSim).value();
@@ -370,10 +481,10 @@ TEST(GemmTestOfSchedules, TheModelSaysItsReasons) {
   DeviceProperties device;
   device.device = cuda_device(0);
   device.multiprocessors = 132;
-  const auto reasons = [&](std::int64_t m) {
+  const auto reasons = [&](std::int64_t m, DType dtype = DType::f32) {
     auto* memory = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
     const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
-      return contiguous_view<void>(memory, DType::f32, device.device, {rows, columns});
+      return contiguous_view<void>(memory, dtype, device.device, {rows, columns});
     };
     const GemmArgs args{.a = matrix(m, 65536), .b = matrix(65536, 128), .out = matrix(m, 128)};
     return gemm_operator().explain(ArgsRef::of(args), device);
@@ -383,6 +494,8 @@ TEST(GemmTestOfSchedules, TheModelSaysItsReasons) {
   ASSERT_NE(last, std::string::npos) << text;
   EXPECT_NE(text.find(" blocks", last), std::string::npos) << text;  // cut along k
   EXPECT_NE(text.find("rounds of"), std::string::npos) << text;
+  EXPECT_NE(reasons(128, DType::bf16).find("fastest: tiles of "), std::string::npos);
+  EXPECT_NE(reasons(129, DType::bf16).find("a lies along k, b across k"), std::string::npos);
   EXPECT_EQ(reasons(0), "");
   device.device = kCpu;
   EXPECT_EQ(reasons(128), "");

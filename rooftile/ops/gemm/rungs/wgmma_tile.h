@@ -104,7 +104,8 @@ struct WarpgroupSums {
 template <class T, int kColumns>
 class WarpResults {
  public:
-  static constexpr int kStagingBytes = 4096;
+  // 16 rows of 64 columns as 16 or 32 bits, and a chunk beside each.
+  static constexpr int kStagingBytes = 4096 + 16 * kVecBytes;
   static_assert(kColumns % 64 == 0);
 
   // row, column: of out, those of the warp's first sum.
@@ -126,7 +127,6 @@ class WarpResults {
     const auto alpha = static_cast<float>(p.alpha);
     T* s_rows = reinterpret_cast<T*>(s_staging_);
     T* g_out = static_cast<T*>(p.out_data) + batch * p.out.batch;
-    const auto at = [](int r, int vector) { return (r * kLine + (vector ^ r % 8)) * kVecElements<T>; };
 #pragma unroll
     for (int first = 0; first < kColumns; first += 64) {
       if (column + first >= p.n) return;
@@ -137,7 +137,7 @@ class WarpResults {
         std::uint32_t pairs[4];
 #pragma unroll
         for (int q = 0; q < 4; ++q) pairs[q] = pair(alpha * of[2 * q], alpha * of[2 * q + 1]);
-        stmatrix(s_rows + at(lane_ % 16, j / 8 + lane_ / 16), pairs);
+        stmatrix(s_rows + staged(lane_ % 16, j / 8 + lane_ / 16), pairs);
       }
       __syncwarp();  // these are there
       if (vectors) {
@@ -147,18 +147,52 @@ class WarpResults {
           const std::int64_t j = column + first + v % kLine * kVecElements<T>;
           if (i < p.m && j < p.n)
             store_vec<StorePolicy::no_allocate>(g_out + i * p.out.row + j,
-                                                load_vec(s_rows + at(v / kLine, v % kLine)));
+                                                load_vec(s_rows + staged(v / kLine, v % kLine)));
         }
       } else {
-#pragma unroll 4
-        for (int e = lane_; e < 16 * 64; e += 32) {
-          const std::int64_t i = row + e / 64;
-          const std::int64_t j = column + first + e % 64;
-          if (i < p.m && j < p.n)
-            g_out[i * p.out.row + j] = s_rows[at(e / 64, e % 64 / kVecElements<T>) + e % kVecElements<T>];
-        }
+        give_shifted(p, g_out, row, column, first);
       }
     }
+  }
+  // What is staged, to rows that begin anywhere: by the aligned chunks of 16 bytes that cover them. What a chunk takes from behind these 64
+  // columns is left to the next ones, what from in front of them stands beside the rows.
+  __device__ __forceinline__ void give_shifted(const Problem& p, T* g_out, std::int64_t row,
+                                               std::int64_t column, int first) const {
+    constexpr int kLine = 64 / kChunkElements;
+    const auto* s_rows = reinterpret_cast<const std::uint16_t*>(s_staging_);
+    auto* s_before = reinterpret_cast<std::uint16_t*>(s_staging_) + 16 * 64;
+    const std::int64_t left = p.n - column - first;
+    const int end = left < 64 ? static_cast<int>(left) : 64;
+    const bool goes_on = first + 64 < kColumns && left > 64;
+    const int begin = first > 0 ? -kChunkElements : 0;
+#pragma unroll 1
+    for (int v = lane_; v < 16 * (kLine + 1); v += 32) {
+      const int r = v / (kLine + 1);
+      const int c = v % (kLine + 1);
+      if (row + r >= p.m) break;
+      T* g_segment = g_out + (row + r) * p.out.row + column + first;
+      const int skew =
+          static_cast<int>(reinterpret_cast<std::uintptr_t>(g_segment) / sizeof(T) % kChunkElements);
+      if (c == kLine && (skew == 0 || goes_on)) continue;
+      const CopiedChunk own = c < kLine ? load_vec(s_rows + staged(r, c)) : CopiedChunk{};
+      CopiedChunk chunk = own;
+      if (skew > 0) {
+        const std::uint16_t* s_other = c > 0 ? s_rows + staged(r, c - 1) : s_before + r * kChunkElements;
+        chunk = shifted(load_vec(s_other), own, kChunkElements - skew);
+      }
+      const int at = c * kChunkElements - skew;
+      auto* g_chunk = reinterpret_cast<std::uint16_t*>(g_segment) + at;
+      if (at >= begin && at + kChunkElements <= end) {
+        store_vec<StorePolicy::no_allocate>(g_chunk, chunk);
+      } else {
+#pragma unroll
+        for (int e = 0; e < kChunkElements; ++e)
+          if (at + e >= begin && at + e < end) g_chunk[e] = chunk[e];
+      }
+    }
+    if (!goes_on) return;
+    __syncwarp();  // what stood beside the rows has been read
+    if (lane_ < 16) store_vec(s_before + lane_ * kChunkElements, load_vec(s_rows + staged(lane_, kLine - 1)));
   }
   // With all that may come in: 64 columns of sums at a time, and a loop that is not unrolled.
   __device__ __forceinline__ void give_sums(const Problem& p, const RoundedWay& way, std::int64_t batch,
@@ -209,6 +243,11 @@ class WarpResults {
            });
       }
     }
+  }
+  static constexpr int kChunkElements = kVecElements<T>;  // of 16 bytes
+  // Where a chunk of a row is, in elements: of 8 rows in banks of its own.
+  __device__ __forceinline__ static int staged(int r, int chunk) {
+    return (r * 8 + (chunk ^ r % 8)) * kChunkElements;
   }
   __device__ __forceinline__ static std::uint32_t pair(float low, float high) {
     const Vec<T, 2> both = {{rounded<T>(low), rounded<T>(high)}};
