@@ -10,7 +10,8 @@ namespace rooftile::gemm_plan {
 namespace {
 
 constexpr std::size_t kElement = 2;
-constexpr std::int64_t kChunk = kVectorBytes / kElement;
+constexpr std::int64_t kLine =
+    128 / kElement;  // of L2: what TMA reads of a row at once is one, or parts of two
 
 WgmmaOperand operand_of(const void* data, std::int64_t outers, std::int64_t outer, std::int64_t lines,
                         std::int64_t line, std::int64_t batches, std::int64_t batch) {
@@ -30,13 +31,15 @@ WgmmaOperand operand_of(const void* data, std::int64_t outers, std::int64_t oute
   // A copy keeps what runs along memory.
   operand.is_copied = true;
   operand.along = line == 1 || outer != 1;
-  const std::int64_t pitch = ceil_div(operand.along ? lines : outers, kChunk) * kChunk;
+  const std::int64_t pitch = ceil_div(operand.along ? lines : outers, kLine) * kLine;
   operand.outer = operand.along ? pitch : 1;
   operand.line = operand.along ? 1 : pitch;
   operand.batch = pitch * (operand.along ? outers : lines);
   operand.bytes = static_cast<std::size_t>(ceil_div(operand.batch * operand.batches, 64) * 64) * kElement;
   return operand;
 }
+
+bool is_of_lines(const WgmmaOperand& x) { return (x.along ? x.outer : x.line) % kLine == 0; }
 
 }  // namespace
 
@@ -63,15 +66,21 @@ WgmmaCut wgmma_cut(const Problem& problem, int shape, int cluster, const DeviceP
   const std::int64_t clusters =
       clamped(cut.tiles(), 1, std::int64_t{device.multiprocessors} * tile.blocks / cluster);
   cut.blocks = clusters * cluster;
-  // Of an H100, in cycles at 1755 MHz: a step of a tile, a tile's start and results, and what every launch takes.
+  // Of an H100, in cycles at 1755 MHz, measured: a step of a tile where all multiprocessors are busy, a tile's start and results, and what
+  // every launch takes.
   constexpr double kCyclesPerMicrosecond = 1755;
-  constexpr double kOfStep[] = {1024, 780, 560, 430, 430};
-  constexpr double kOfTile[] = {2000, 1700, 1500, 1200, 1000};
+  constexpr double kOfStep[] = {1176, 888, 650, 520, 340};
+  constexpr double kOfTile[] = {3000, 2500, 1700, 1200, 1000};
   constexpr double kLaunch = 5500;
+  // Where rows do not begin at multiples of 128 bytes, a line of a tile lies in two lines of L2.
+  constexpr double kOfTwoLines[] = {1.08, 1.18, 1.26, 1.7, 1.7};
+  constexpr double kOfCrowd = 1.8;  // blocks that share a multiprocessor
+  const WgmmaOperands operands = wgmma_operands(problem);
+  double of_step = kOfStep[shape];
+  if (!is_of_lines(operands.a) || !is_of_lines(operands.b)) of_step *= kOfTwoLines[shape];
+  if (cut.blocks > device.multiprocessors) of_step *= kOfCrowd;
   const auto rounds = static_cast<double>(ceil_div(cut.tiles(), clusters));
-  // Blocks that share a multiprocessor share its tensor cores and its way to L2.
-  const double crowd = clusters * cluster > device.multiprocessors ? 1.5 : 1.0;
-  const double cycles = kLaunch + rounds * (kOfTile[shape] + cut.steps * kOfStep[shape] * crowd);
+  const double cycles = kLaunch + rounds * (kOfTile[shape] + cut.steps * of_step);
   cut.microseconds = cycles / kCyclesPerMicrosecond;
   return cut;
 }
