@@ -86,10 +86,11 @@ Status check_dtypes(const GemmArgs& args) {
   if (args.out_dtype && out != *args.out_dtype)
     return invalid_argument("out_dtype is " + std::string(to_string(*args.out_dtype)) +
                             " and out is another: leave out_dtype to a call without out");
-  for (const auto& [name, x] : {std::pair("c", &args.c), std::pair("bias", &args.bias)})
+  for (const auto& [name, x] : {std::pair("c", &args.c), std::pair("bias", &args.bias)}) {
     if (!is_absent(*x) && x->dtype != out)
       return invalid_argument(std::string(name) + " is " + std::string(to_string(x->dtype)) +
                               " and must be of out's dtype, " + std::string(to_string(out)));
+  }
   return {};
 }
 

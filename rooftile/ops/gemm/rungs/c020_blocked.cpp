@@ -49,10 +49,11 @@ Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
             add_block(p, a + i * p.a.row + l * p.a.column, b + l * p.b.row + j * p.b.column, rows, columns,
                       std::min(kDepth, p.k - l), sums);
           }
-          for (std::int64_t r = 0; r < rows; ++r)
+          for (std::int64_t r = 0; r < rows; ++r) {
             for (std::int64_t c = 0; c < columns; ++c)
               give<T>(p, call.args.out.dtype, batch, i + r, j + c,
                       sums[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)]);
+          }
         }
       }
     }
