@@ -214,6 +214,8 @@ std::vector<Case> gemm_cases() {
   std::vector<Case> cases;
   // What `sim` shows; on its four multiprocessors a unit of stream_k has a whole tile and a part of the next.
   cases.push_back(make_case({.m = 384, .n = 384, .k = 64}));
+  // Of 16 bits: every ring of stages goes round, and tiles have more than 64 columns.
+  cases.push_back(make_case({.m = 65, .n = 448, .k = 448, .dtype = DType::bf16}));
   for (const DType dtype : kDTypes) {
     add_edges(cases, dtype);
     add_layouts(cases, dtype);

@@ -46,18 +46,38 @@ class RoundedOutput {
     else
       give_as<T>(sum, i, j);
   }
-  // As many sums, side by side from a multiple of as many on, as 16 bytes of out hold.
+  // As many sums, side by side from a multiple of as many on, as 16 bytes of out hold; s_sums is aligned to 16 bytes.
   template <class Out>
   __device__ __forceinline__ void give_vector(const float* s_sums, std::int64_t i, std::int64_t j) const {
     if (i >= p_.m || j >= p_.n) return;
     constexpr int kElements = kVecElements<Out>;
+    const Vec<float, kElements> sums = sums_at<kElements>(s_sums);
     Vec<Out, kElements> vec;
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) vec[e] = rounded<Out>(result<Out>(s_sums[e], i, j + e));
+    for (int e = 0; e < kElements; ++e) vec[e] = rounded<Out>(result<Out>(sums[e], i, j + e));
     store_vec<StorePolicy::no_allocate>(static_cast<Out*>(p_.out_data) + out_ + i * p_.out.row + j, vec);
   }
 
  private:
+  // Of eight, every second four lanes read the second half first: what lanes read at once is in banks of its own.
+  template <int kElements>
+  __device__ __forceinline__ static Vec<float, kElements> sums_at(const float* s_sums) {
+    if constexpr (kElements == 4) {
+      return load_vec(s_sums);
+    } else {
+      static_assert(kElements == 8);
+      const int first = static_cast<int>(threadIdx.x) / 4 % 2 * 4;
+      const Vec<float, 4> x = load_vec(s_sums + first);
+      const Vec<float, 4> y = load_vec(s_sums + (4 - first));
+      Vec<float, 8> sums;
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        sums[e] = first == 0 ? x[e] : y[e];
+        sums[4 + e] = first == 0 ? y[e] : x[e];
+      }
+      return sums;
+    }
+  }
   template <class Out>
   __device__ __forceinline__ float result(float sum, std::int64_t i, std::int64_t j) const {
     float x = alpha_ * sum;

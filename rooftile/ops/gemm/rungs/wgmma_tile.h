@@ -175,11 +175,12 @@ class WarpResults {
           static_cast<int>(reinterpret_cast<std::uintptr_t>(g_segment) / sizeof(T) % kChunkElements);
       if (c == kLine && (skew == 0 || goes_on)) continue;
       const CopiedChunk own = c < kLine ? load_vec(s_rows + staged(r, c)) : CopiedChunk{};
-      CopiedChunk chunk = own;
-      if (skew > 0) {
-        const std::uint16_t* s_other = c > 0 ? s_rows + staged(r, c - 1) : s_before + r * kChunkElements;
-        chunk = shifted(load_vec(s_other), own, kChunkElements - skew);
-      }
+      CopiedChunk other{};
+      if (c > 0)
+        other = load_vec(s_rows + staged(r, c - 1));
+      else if (first > 0)
+        other = load_vec(s_before + r * kChunkElements);
+      const CopiedChunk chunk = skew > 0 ? shifted(other, own, kChunkElements - skew) : own;
       const int at = c * kChunkElements - skew;
       auto* g_chunk = reinterpret_cast<std::uint16_t*>(g_segment) + at;
       if (at >= begin && at + kChunkElements <= end) {
