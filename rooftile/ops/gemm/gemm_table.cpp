@@ -141,11 +141,11 @@ RungPlan plan_mma(const GemmArgs& args, const DeviceProperties&) {
 std::string_view supports_wgmma(const GemmArgs& args, const DeviceProperties& device) {
   if (const std::string_view reason = supports_half(args, device); !reason.empty()) return reason;
   const Problem p = gemm_plan::problem_of(args);
-  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1024;  // a tile may end behind the last row
   if (p.k < 1) return "serves k of 1 and more: see wmma_shared";
   if (p.m > kMost || p.n > kMost || p.k > kMost || p.batches > kMost ||
       gemm_plan::wgmma_operands(p).bytes() / gemm_plan::kVectorBytes > static_cast<std::size_t>(kMost))
-    return "serves up to 2^31 - 1 rows and columns: see mma_cp_async";
+    return "serves up to 2^31 - 1024 rows and columns: see mma_cp_async";
   return "";
 }
 RungPlan plan_ring(const GemmArgs& args, int shapes, int cluster, const DeviceProperties& device) {

@@ -23,11 +23,17 @@ WgmmaOperand operand_of(const void* data, std::int64_t outers, std::int64_t oute
                        .batches = batch == 0 ? 1 : batches};
   const Matrix along{.batch = batch, .row = outer, .column = line};
   const Matrix across{.batch = batch, .row = line, .column = outer};
-  // TMA wants strides above 0.
-  const bool rows_are_apart = outer > 0 && line > 0;
-  if (rows_are_apart && has_vectors(data, along, outers, lines, kElement)) return operand;
+  // TMA wants strides above 0, and of a row that is alone a multiple of 16 bytes, too.
+  const bool rows_are_apart = outer > 0 && line > 0 && (batches == 1 || batch >= 0);
+  if (rows_are_apart && has_vectors(data, along, outers, lines, kElement)) {
+    if (outers == 1) operand.outer = ceil_div(lines, kLine) * kLine;
+    return operand;
+  }
   operand.along = !(rows_are_apart && has_vectors(data, across, lines, outers, kElement));
-  if (!operand.along) return operand;
+  if (!operand.along) {
+    if (lines == 1) operand.line = ceil_div(outers, kLine) * kLine;
+    return operand;
+  }
   // A copy keeps what runs along memory.
   operand.is_copied = true;
   operand.along = line == 1 || outer != 1;

@@ -315,6 +315,31 @@ TEST_P(GemmTest, EveryShapeOfWgmmasTiles) {
     expect_of_shape("cluster_multicast", shape, 2, DType::bf16, DType::f32, {300, 520, 200}, true);
 }
 
+// Strides that TMA cannot take: of a row that is alone, of a batch that goes backwards.
+TEST_P(GemmTest, HalvesOfStridesThatDoNotCount) {
+  const Tensor memory = numbers(DType::bf16, {1, 17});
+  const ConstTensorView row = memory.view().slice(1, 0, 16, 1);
+  const Tensor b = numbers(DType::bf16, {16, 24});
+  Tensor out = filled(DType::f32, {1, 24}, kNan);
+  expect_of_all({.a = row, .b = b, .out = out}, out, product(1, 24, 16), "one row");
+  const Tensor line = numbers(DType::bf16, {1, 17});
+  Tensor outer = filled(DType::f32, {8, 16}, kNan);
+  const Tensor column = numbers(DType::bf16, {8, 1});
+  expect_of_all({.a = column, .b = line.view().slice(1, 0, 16, 1), .out = outer}, outer, product(8, 16, 1),
+                "one line");
+  const Tensor batch = tensor(DType::bf16, {2, 8, 16}, [](std::int64_t i) {
+    return number_at(i % 128) + static_cast<double>(1 - i / 128);
+  });
+  Tensor backwards = filled(DType::f32, {2, 8, 24}, kNan);
+  std::vector<double> expected = product(8, 24, 16);
+  for (std::int64_t i = 0; i < 8 * 24; ++i) {
+    double more = expected[static_cast<std::size_t>(i)];
+    for (std::int64_t l = 0; l < 16; ++l) more += number_at(l * 24 + i % 24);
+    expected.push_back(more);
+  }
+  expect_of_all({.a = batch.view().flip(0), .b = b, .out = backwards}, backwards, expected, "backwards");
+}
+
 TEST_P(GemmTest, ResultsOfHalvesAreHalvesOrFloats) {
   for (const DType dtype : {DType::bf16, DType::f16}) {
     const Tensor a = numbers(dtype, {9, 16});

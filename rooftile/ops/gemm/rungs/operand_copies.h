@@ -104,7 +104,7 @@ __device__ __forceinline__ void copy_part(const CopyJob& job, unsigned part) {
 }
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) copy_operands_kernel(CopyJob a, CopyJob b) {
-  const unsigned part = (blockIdx.x * kThreads + threadIdx.x) / 32;
+  const unsigned part = blockIdx.x * (kThreads / 32) + threadIdx.x / 32;
   if (part < a.parts)
     copy_part(a, part);
   else if (part - a.parts < b.parts)
