@@ -332,7 +332,7 @@ TEST_P(GemmTest, HalvesOfStridesThatDoNotCount) {
   });
   Tensor backwards = filled(DType::f32, {2, 8, 24}, kNan);
   std::vector<double> expected = product(8, 24, 16);
-  for (std::int64_t i = 0; i < 8 * 24; ++i) {
+  for (std::int64_t i = 0; i < std::int64_t{8} * 24; ++i) {
     double more = expected[static_cast<std::size_t>(i)];
     for (std::int64_t l = 0; l < 16; ++l) more += number_at(l * 24 + i % 24);
     expected.push_back(more);
