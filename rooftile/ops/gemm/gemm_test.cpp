@@ -327,9 +327,8 @@ TEST_P(GemmTest, HalvesOfStridesThatDoNotCount) {
   const Tensor column = numbers(DType::bf16, {8, 1});
   expect_of_all({.a = column, .b = line.view().slice(1, 0, 16, 1), .out = outer}, outer, product(8, 16, 1),
                 "one line");
-  const Tensor batch = tensor(DType::bf16, {2, 8, 16}, [](std::int64_t i) {
-    return number_at(i % 128) + static_cast<double>(1 - i / 128);
-  });
+  const Tensor batch = tensor(DType::bf16, {2, 8, 16},
+                              [](std::int64_t i) { return number_at(i % 128) + (i < 128 ? 1.0 : 0.0); });
   Tensor backwards = filled(DType::f32, {2, 8, 24}, kNan);
   std::vector<double> expected = product(8, 24, 16);
   for (std::int64_t i = 0; i < std::int64_t{8} * 24; ++i) {
