@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rooftile/core/integers.h"
+#include "rooftile/ops/gemm/gemm_few.h"
 #include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
 #include "rooftile/ops/gemm/gemm_tensor.h"
@@ -163,6 +164,29 @@ RungPlan plan_wgmma(const GemmArgs& args, const DeviceProperties& device) {
 }
 RungPlan plan_multicast(const GemmArgs& args, const DeviceProperties& device) {
   return plan_ring(args, gemm_plan::kMulticastShapes, 2, device);
+}
+std::string_view supports_swap(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_wgmma(args, device); !reason.empty()) return reason;
+  return gemm_plan::skinny_problem_of(args).m > gemm_plan::kMostSwapRows
+             ? "serves up to 64 rows, or columns: see warp_specialized"
+             : "";
+}
+RungPlan plan_swap(const GemmArgs& args, const DeviceProperties& device) {
+  const Problem p = gemm_plan::skinny_problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::swap_cut(p, device))};
+}
+std::string_view supports_direct(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_half(args, device); !reason.empty()) return reason;
+  const Problem p = gemm_plan::skinny_problem_of(args);
+  if (p.m > gemm_plan::kMostDirectRows) return "serves up to 8 rows, or columns: see swap_ab";
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 4096;  // k, and steps that end behind it
+  if (p.k < 1 || p.k > kMost) return "serves k of 1 to 2^31 - 4096: see wmma_shared";
+  return gemm_plan::has_direct_rows(p) ? ""
+                                       : "serves operands along k, at multiples of 16 bytes: see swap_ab";
+}
+RungPlan plan_direct(const GemmArgs& args, const DeviceProperties&) {
+  return {.config = PlanConfig::of(gemm_plan::direct_cut(gemm_plan::skinny_problem_of(args)))};
 }
 std::string_view supports_divided_tiles(const GemmArgs& args, const DeviceProperties& device) {
   return is_half(args) ? "serves f32 and f64: see mma_cp_async" : supports_tiles(args, device);
@@ -353,6 +377,23 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_wgmma,
        .plan = plan_multicast,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::direct_fragments,
+       .idea =
+           "Up to 8 rows: the 16 bytes that a lane loads of a column of b are what it holds of two products.",
+       .change = "nothing goes through shared memory, and no tile is mostly empty",
+       .source = "PTX ISA, fragments of mma.m16n8k16",
+       .supports = supports_direct,
+       .plan = plan_direct,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::swap_ab,
+       .idea =
+           "Up to 64 rows: columns of b are wgmma's rows, and the rows of a its columns; clusters part k.",
+       .change =
+           "tiles that are full, enough of them for all multiprocessors, and all of shared memory is asked for at once",
+       .source = "PTX ISA, wgmma and distributed shared memory; CUTLASS",
+       .supports = supports_swap,
+       .plan = plan_swap,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
   };
 }
 
@@ -362,6 +403,9 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
     return unavailable_reason(*gemm_operator().find_rung(rung), device).empty();
   };
   if (is_half(args)) {
+    if (serves("direct_fragments") && supports_direct(args, device).empty()) return "direct_fragments";
+    if (serves("swap_ab") && supports_swap(args, device).empty() && gemm_plan::swaps(args, device))
+      return "swap_ab";
     if (serves("warp_specialized") && supports_wgmma(args, device).empty()) return "warp_specialized";
     return serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
   }
