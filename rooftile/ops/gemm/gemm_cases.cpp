@@ -151,7 +151,7 @@ void add_few_halves(std::vector<Case>& cases, DType dtype) {
   constexpr std::array<Size, 15> kSizes = {{{1, 70, 520},
                                             {1, 9, 6152},
                                             {2, 17, 8},
-                                            {7, 18, 3208},
+                                            {7, 24, 3208},
                                             {8, 33, 1032},
                                             {9, 60, 1160},
                                             {9, 200, 77},

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdio>
-#include <iterator>
 
 #include "rooftile/core/integers.h"
 
@@ -34,29 +33,36 @@ SwapCut swap_cut(const Problem& few, const DeviceProperties& device) {
   return cut;
 }
 
-bool swaps(const GemmArgs& args, const DeviceProperties& device) {
-  constexpr int kShapes = std::size(kWgmmaShapes);
-  return swap_cut(skinny_problem_of(args), device).microseconds <
-         fastest_wgmma(problem_of(args), kShapes, 1, device).microseconds;
+DirectCut direct_cut(const Problem& few) {
+  DirectCut cut{.batches = few.batches,
+                .tile_columns = ceil_div(few.n, few.m == 1 ? kDirectColumnsOfOne : kDirectColumns)};
+  // Measured, in microseconds and bytes of b in one, where L2 has them: of one row, of up to 8 and of up to 16.
+  constexpr double kLaunch = 2.9;
+  const double rate = few.m == 1 ? 6.5e3 : few.m <= 8 ? 5.6e3 : 3.5e3;
+  const double bytes =
+      2.0 * static_cast<double>(few.batches) * static_cast<double>(few.n) * static_cast<double>(few.k);
+  cut.microseconds = kLaunch + bytes / rate / 1e3;
+  return cut;
 }
 
 std::string explain_few(const GemmArgs& args, const DeviceProperties& device) {
   const Problem few = skinny_problem_of(args);
   if (few.m > kMostSwapRows || few.k < 1) return "";
-  if (few.m <= kMostDirectRows && has_direct_rows(few))
-    return "up to 8 rows, or columns, along k: direct_fragments\n";
-  const SwapCut cut = swap_cut(few, device);
   std::array<char, 200> line;
+  std::string text;
+  if (few.m <= kMostDirectRows && has_direct_rows(few)) {
+    const DirectCut cut = direct_cut(few);
+    (void)std::snprintf(line.data(), line.size(), "direct_fragments: %lld tiles of %d columns: %.1f us\n",
+                        static_cast<long long>(cut.tiles()),
+                        few.m == 1 ? kDirectColumnsOfOne : kDirectColumns, cut.microseconds);
+    text += line.data();
+  }
+  const SwapCut cut = swap_cut(few, device);
   (void)std::snprintf(line.data(), line.size(),
                       "swap_ab: %lld tiles of %d x %d, %d steps of %d in %d parts: %.1f us\n",
                       static_cast<long long>(cut.tiles()), cut.rows, kSwapColumns, cut.steps, kSwapDepth,
                       cut.parts, cut.microseconds);
-  return line.data();
-}
-
-DirectCut direct_cut(const Problem& few) {
-  return {.batches = few.batches,
-          .tile_columns = ceil_div(few.n, few.m == 1 ? kDirectColumnsOfOne : kDirectColumns)};
+  return text + line.data();
 }
 
 bool has_direct_rows(const Problem& few) {

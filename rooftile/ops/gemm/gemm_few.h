@@ -28,24 +28,24 @@ struct SwapCut {
   std::int64_t tile_columns = 1;
   double microseconds = 0;  // that the model expects
 
-  [[nodiscard]] ROOFTILE_HOST_DEVICE std::int64_t tiles() const { return batches * tile_columns; }
+  [[nodiscard]] std::int64_t tiles() const { return batches * tile_columns; }
+  [[nodiscard]] std::int64_t blocks() const { return tiles() * parts; }
 };
 [[nodiscard]] SwapCut swap_cut(const Problem& few, const DeviceProperties& device);
-// Whether the model expects it to be faster than warp_specialized, of a product that both serve.
-[[nodiscard]] bool swaps(const GemmArgs& args, const DeviceProperties& device);
 // The model's reasons, lines in front of those of warp_specialized; nothing where neither rung for a few rows serves the call.
 [[nodiscard]] std::string explain_few(const GemmArgs& args, const DeviceProperties& device);
 
-// direct_fragments: a block for some columns of b.
-inline constexpr std::int64_t kMostDirectRows = 8;
+// direct_fragments: a block for some columns of b, whose warps part k.
+inline constexpr std::int64_t kMostDirectRows = 16;
 struct DirectCut {
   std::int64_t batches = 1;
   std::int64_t tile_columns = 1;  // of kDirectColumns, of one row kDirectColumnsOfOne
+  double microseconds = 0;        // that the model expects
 
   [[nodiscard]] std::int64_t tiles() const { return batches * tile_columns; }
 };
 inline constexpr int kDirectColumns = 16;
-inline constexpr int kDirectColumnsOfOne = 8;
+inline constexpr int kDirectColumnsOfOne = 2;
 [[nodiscard]] DirectCut direct_cut(const Problem& few);
 // Rows of both operands run along k, at multiples of 16 bytes.
 [[nodiscard]] bool has_direct_rows(const Problem& few);

@@ -179,7 +179,7 @@ RungPlan plan_swap(const GemmArgs& args, const DeviceProperties& device) {
 std::string_view supports_direct(const GemmArgs& args, const DeviceProperties& device) {
   if (const std::string_view reason = supports_half(args, device); !reason.empty()) return reason;
   const Problem p = gemm_plan::skinny_problem_of(args);
-  if (p.m > gemm_plan::kMostDirectRows) return "serves up to 8 rows, or columns: see swap_ab";
+  if (p.m > gemm_plan::kMostDirectRows) return "serves up to 16 rows, or columns: see swap_ab";
   constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 4096;  // k, and steps that end behind it
   if (p.k < 1 || p.k > kMost) return "serves k of 1 to 2^31 - 4096: see wmma_shared";
   return gemm_plan::has_direct_rows(p) ? ""
@@ -379,12 +379,12 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::direct_fragments,
        .idea =
-           "Up to 8 rows: the 16 bytes that a lane loads of a column of b are what it holds of two products.",
+           "Up to 16 rows: the 16 bytes that a lane loads of a column of b are what it holds of two products.",
        .change = "nothing goes through shared memory, and no tile is mostly empty",
        .source = "PTX ISA, fragments of mma.m16n8k16",
        .supports = supports_direct,
        .plan = plan_direct,
-       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+       .expects = {{"shared_load_conflict_degree", 1, 2}, {"shared_store_conflict_degree", 1, 1.2}}},
       {.rung = gemm_rungs::swap_ab,
        .idea =
            "Up to 64 rows: columns of b are wgmma's rows, and the rows of a its columns; clusters part k.",
@@ -402,13 +402,6 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
   const auto serves = [&](std::string_view rung) {
     return unavailable_reason(*gemm_operator().find_rung(rung), device).empty();
   };
-  if (is_half(args)) {
-    if (serves("direct_fragments") && supports_direct(args, device).empty()) return "direct_fragments";
-    if (serves("swap_ab") && supports_swap(args, device).empty() && gemm_plan::swaps(args, device))
-      return "swap_ab";
-    if (serves("warp_specialized") && supports_wgmma(args, device).empty()) return "warp_specialized";
-    return serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
-  }
   const Problem problem = gemm_plan::problem_of(args);
   std::string_view best = "naive";
   double microseconds = std::numeric_limits<double>::infinity();
@@ -419,6 +412,17 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
     microseconds = rungs;
     best = rung;
   };
+  if (is_half(args)) {
+    best = serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
+    constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
+    offer("warp_specialized", supports_wgmma(args, device),
+          [&] { return gemm_plan::fastest_wgmma(problem, kShapes, 1, device).microseconds; });
+    offer("swap_ab", supports_swap(args, device),
+          [&] { return gemm_plan::swap_cut(gemm_plan::skinny_problem_of(args), device).microseconds; });
+    offer("direct_fragments", supports_direct(args, device),
+          [&] { return gemm_plan::direct_cut(gemm_plan::skinny_problem_of(args)).microseconds; });
+    return best;
+  }
   offer("stream_k", supports_tiles(args, device),
         [&] { return gemm_plan::fastest(problem, element_of(args), device).microseconds; });
   offer("cluster_k", supports_clusters(args, device),

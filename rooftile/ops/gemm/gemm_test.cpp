@@ -575,7 +575,9 @@ TEST(GemmTestOfSchedules, ChoosesByTheModel) {
     return std::string(gemm_operator().choose(ArgsRef::of(args), gpu));
   };
   EXPECT_EQ(of_halves(1, 4096, 4096, true), "direct_fragments");
-  EXPECT_EQ(of_halves(8, 14336, 4096, true), "direct_fragments");
+  EXPECT_EQ(of_halves(8, 4096, 4096, true), "direct_fragments");
+  EXPECT_EQ(of_halves(16, 1024, 1024, true), "direct_fragments");
+  EXPECT_EQ(of_halves(1, 14336, 4096, true), "direct_fragments");
   EXPECT_EQ(of_halves(1, 4096, 4096, false), "swap_ab");
   EXPECT_EQ(of_halves(16, 14336, 4096, true), "swap_ab");
   EXPECT_EQ(of_halves(64, 4096, 4096, true), "swap_ab");

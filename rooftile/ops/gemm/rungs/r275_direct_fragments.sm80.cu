@@ -1,10 +1,11 @@
 // A few rows: no shared memory in front of the tensor cores.
 //
-// Idea       up to 8 rows of a by 16 columns of b to a block, whose eight warps part k. What a lane loads of a column of b, 16 bytes, is what it
+// Idea       up to 16 rows of a by 16 columns of b to a block, whose eight warps part k. What a lane loads of a column of b, 16 bytes, is what it
 //            holds of two products: nothing goes through shared memory, nothing waits for a barrier, and loads are some steps ahead in registers.
-//            Of a single row an mma's rows are slices of a column, so that a warp's load is 512 bytes of it.
+//            An mma's rows are slices of fewer columns: two of each, so that a load has whole lines of 128 bytes, though half of the products
+//            are thrown away; of a single row of a eight, 512 bytes of a column, and then the row's slices are the other operand's columns.
 // Change     no tile that is mostly empty, no ring, no engine, no cluster: what is in front of the first load and behind the last is short.
-// Limits     f16, bf16; up to 8 rows, or columns; rows of both operands along k, at multiples of 16 bytes.
+// Limits     f16, bf16; up to 16 rows, or columns; rows of both operands along k, at multiples of 16 bytes.
 // Bottleneck DRAM.
 // Source     PTX ISA, mma: the fragments of m16n8k16.
 #include "rooftile/ops/gemm/rungs/direct_product.h"
@@ -26,19 +27,24 @@ Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
                            .rows = few.n};
   const Problem out = gemm_plan::problem_of(call.args);
   return dispatch(HalfTypes{}, call.args.a.dtype, [&]<class T>() -> Status {
-    constexpr int kWarps = 8;
-    const auto start = [&](auto kernel) {
-      return launch(kernel,
-                    {.grid = dim3(static_cast<unsigned>(cut.tiles())),
-                     .block = dim3(32 * kWarps),
-                     .stream = call.stream},
-                    a, b, static_cast<int>(few.k), static_cast<unsigned>(cut.tile_columns), out,
-                    few_way(call.args, out));
-    };
-    static_assert(DirectProduct<T, 8, 4, 1, kWarps, 2>::kColumns == gemm_plan::kDirectColumnsOfOne);
-    static_assert(DirectProduct<T, 1, 1, 4, kWarps, 2>::kColumns == gemm_plan::kDirectColumns);
-    return few.m == 1 ? start(direct_kernel<T, 8, 4, 1, kWarps, 2, 2>)
-                      : start(direct_kernel<T, 1, 1, 4, kWarps, 2, 2>);
+    const auto start =
+        [&]<int kOfA, int kSlices, int kGroups, int kParts, int kWarps, int kAhead, int kBlocks>() {
+          using Product = DirectProduct<T, kOfA, kSlices, kGroups, kParts, kWarps, kAhead>;
+          static_assert(Product::kColumns ==
+                        (kOfA == 1 ? gemm_plan::kDirectColumnsOfOne : gemm_plan::kDirectColumns));
+          FewWay way = few_way(call.args, out);
+          // A vector of results lies within a tile.
+          way.rounded.vectors &= kOfA != 1;
+          return launch(direct_kernel<T, kOfA, kSlices, kGroups, kParts, kWarps, kAhead, kBlocks>,
+                        {.grid = dim3(static_cast<unsigned>(cut.tiles())),
+                         .block = dim3(Product::kThreads),
+                         .stream = call.stream},
+                        a, b, static_cast<int>(few.k), static_cast<unsigned>(cut.tile_columns), out, way);
+        };
+    // Of some twenty ways each (README).
+    if (few.m == 1) return start.template operator()<1, 8, 1, 2, 4, 2, 6>();
+    return few.m <= 8 ? start.template operator()<8, 2, 2, 1, 8, 2, 2>()
+                      : start.template operator()<16, 2, 2, 2, 8, 1, 2>();
   });
 }
 

@@ -120,7 +120,7 @@ struct SwapKernel {
       before = turn.stage;
       turn.next();
     }
-    wgmma_wait<0>(sums.at);
+    wgmma_wait<0>(sums.at);  // the warpgroup has read all stages: sums may lie there
   }
   __device__ __forceinline__ static void gather(const WarpgroupSums<T, kRows>& sums, const FewTile& tile) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -148,7 +148,7 @@ struct SwapKernel {
   }
 };
 
-// out: that of the call. batches: whether a and b have one.
+// out: that of the call. has_batch: whether a and b have one.
 template <class T, int kRows, bool kAlongA, bool kAlongB>
 __global__ void __launch_bounds__(SwapKernel<T, kRows, kAlongA, kAlongB>::kThreads,
                                   SwapKernel<T, kRows, kAlongA, kAlongB>::kBlocks)
@@ -176,7 +176,6 @@ __global__ void __launch_bounds__(SwapKernel<T, kRows, kAlongA, kAlongB>::kThrea
     Kernel::multiply(sums, share, shared);
   else if (is_copier)
     Kernel::copy(share, map_a, map_b, shared);
-  __syncthreads();  // all stages have been read
   const FewTile tile(reinterpret_cast<float*>(shared.s_stages), kRows, Kernel::kColumns, way.is_turned);
   if (threadIdx.x < kWarpgroup) Kernel::gather(sums, tile);
   // A block's share of the rows of out.
@@ -207,7 +206,7 @@ Status launch_swap(const Call<GemmArgs>& call, const Problem& few, const gemm_pl
   ROOFTILE_TRY((make_operand_map<Kernel::kColumns, kAlongB>(map_b, call.args.a.dtype, data.b, operands.b,
                                                             L2Promotion::bytes256)));
   return launch(swap_kernel<T, kRows, kAlongA, kAlongB>,
-                {.grid = dim3(static_cast<unsigned>(cut.tiles() * cut.parts)),
+                {.grid = dim3(static_cast<unsigned>(cut.blocks())),
                  .block = dim3(Kernel::kThreads),
                  .shared_bytes = shared_bytes<typename Kernel::Shared>(),
                  .stream = call.stream,
@@ -221,7 +220,7 @@ Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
   const Problem few = gemm_plan::skinny_problem_of(call.args);
   if (few.is_empty()) return {};
   const auto& cut = call.config<SwapCut>();
-  if (cut.tiles() * cut.parts > kMaxGrid) return unsupported("more than 2^31 - 1 blocks");
+  if (cut.blocks() > kMaxGrid) return unsupported("more than 2^31 - 1 blocks");
   return with_layouts_of(call, few,
                          [&]<class T, bool kAlongA, bool kAlongB>(const auto&... operands) -> Status {
                            // Rows that lie across k come as boxes of 64.
