@@ -56,10 +56,21 @@ inline constexpr int kVectorizedBlock = 128;  // threads, where rows have a warp
 inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
 inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
 
+// weight_stationary: blocks of so many groups of threads, each with so many slots of shared memory for its rows. The first, whose slots
+// are 16 KiB, was the fastest of rows that a cluster of 16 has room for; groups of 8 vectors a thread are three: of four they spill.
+struct StationaryShape {
+  RowShape row;  // a group's
+  int groups = 0;
+  int slots = 0;
+};
+inline constexpr std::array<StationaryShape, 2> kStationaryShapes = {{{{256, 4}, 4, 2}, {{256, 8}, 2, 2}}};
+// Rows of each group from which on it is chosen: the last ones leave some groups idle.
+inline constexpr std::int64_t kStationaryTurns = 8;
+
 struct Cut {
   Rows<kTensors> rows{};
   bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
-  int shape = 0;          // vectorized: which of kRowShapes; cluster: of kClusterShapes
+  int shape = 0;          // vectorized: which of kRowShapes; cluster: of kClusterShapes; and so on
   ClusterCut cluster{};
 };
 
@@ -80,6 +91,19 @@ std::int64_t vectors_of(const Args& args, const Rows<kTensors>& rows) {
 template <class Args>
 ClusterCut cluster_of(const Args& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
   return cluster_for(kClusterShapes, rows.count, vectors_of(args, rows), device);
+}
+
+// No blocks: no cluster has room.
+template <class Args>
+ClusterCut stationary_of(const Args& args, const Rows<kTensors>& rows) {
+  const std::int64_t vectors = vectors_of(args, rows);
+  for (std::size_t shape = 0; shape < kStationaryShapes.size(); ++shape) {
+    for (int blocks = 2; blocks <= kMostClusterBlocks; blocks *= 2) {
+      if (kStationaryShapes[shape].row.capacity() * blocks >= vectors)
+        return {static_cast<int>(shape), blocks, static_cast<int>(ceil_div(vectors, blocks))};
+    }
+  }
+  return {};
 }
 
 // What slots and parameters do not say.
@@ -154,6 +178,34 @@ bool is_whole(const Args& args, const Rows<kTensors>& rows) {
 }
 
 template <class Args>
+bool has_weights(const Args& args) {
+  if constexpr (requires { args.bias; }) {
+    if (is_absent(args.bias)) return false;
+  }
+  return !is_absent(args.weight);
+}
+template <class Args>
+std::string_view supports_stationary(const Args& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  if (stationary_of(args, rows).blocks == 0)
+    return "a row does not fit into a cluster's slots: see cluster, block_row";
+  if (row_bytes(args) < kShortestClusterRow) return "serves rows from 1 KiB on: see vectorized";
+  if (!has_weights(args) || !is_absent(args.residual))
+    return "serves calls with all weights and without a residual: see cluster";
+  return is_whole(args, rows)
+             ? ""
+             : "needs rows and weights of whole vectors at multiples of 16 bytes: see cluster";
+}
+// Whether there are enough rows for as many groups as there are at once.
+template <class Args>
+bool has_turns(const Args& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  const ClusterCut cut = stationary_of(args, rows);
+  const std::int64_t groups = kStationaryShapes[static_cast<std::size_t>(cut.shape)].groups;
+  return rows.count * cut.blocks >= kStationaryTurns * groups * device.multiprocessors;
+}
+
+template <class Args>
 RungPlan plan_rows(const Args& args, const DeviceProperties&) {
   return {.config = PlanConfig::of(Cut{.rows = geometry(args)})};
 }
@@ -179,12 +231,22 @@ RungPlan plan_cluster(const Args& args, const DeviceProperties& device) {
               Cut{.rows = rows, .is_whole = is_whole(args, rows), .shape = cut.shape, .cluster = cut})};
 }
 
-// Registers, as far as a block's reach, then those of a cluster.
+template <class Args>
+RungPlan plan_stationary(const Args& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  const ClusterCut cut = stationary_of(args, rows);
+  return {.config = PlanConfig::of(Cut{.rows = rows, .is_whole = true, .shape = cut.shape, .cluster = cut})};
+}
+
+// Registers, as far as a block's reach, then clusters: blocks that keep their weights where there are many rows.
 template <class Args>
 std::string_view choose(const Args& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (supports_vectorized(args, device).empty()) return "vectorized";
-  if (device.compute_capability == 90 && supports_cluster(args, device).empty()) return "cluster";
+  if (device.compute_capability == 90) {
+    if (supports_stationary(args, device).empty() && has_turns(args, device)) return "weight_stationary";
+    if (supports_cluster(args, device).empty()) return "cluster";
+  }
   return supports_warp_rows(args, device).empty() ? "warp_row" : "block_row";
 }
 

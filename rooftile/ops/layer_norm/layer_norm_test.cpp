@@ -71,6 +71,35 @@ TEST_P(LayerNormTest, RowsMayLieAtTwoStrides) {
   }
 }
 
+// The same of whole vectors, with all weights: what blocks that keep them serve.
+TEST_P(LayerNormTest, WholeRowsWithWeightsMayLieAtTwoStrides) {
+  constexpr std::int64_t kColumns = 768;
+  const Tensor room = tensor({3, 5, kColumns + 8}, number_at);
+  const ConstTensorView x = std::as_const(room).view().slice(1, 1, 5).slice(2, 0, kColumns);
+  const Tensor weight = tensor({kColumns}, [](std::int64_t j) { return 0.5f + static_cast<float>(j % 5); });
+  const Tensor bias = tensor({kColumns}, [](std::int64_t j) { return static_cast<float>(j % 3); });
+  Tensor out = tensor({3, 6, kColumns}, [](std::int64_t) { return kNan; });
+  const TensorView y = out.view().slice(1, 0, 4);
+  const LayerNormArgs args{.x = x, .weight = weight, .bias = bias, .y = y};
+  for_every_rung(layer_norm_operator(), args, 2, [&](const std::string& rung) {
+    const std::vector<float> all = out.to_vector<float>().value();
+    for (std::int64_t b = 0; b < 3; ++b) {
+      for (std::int64_t i = 0; i < 4; ++i) {
+        std::vector<float> row;
+        for (std::int64_t j = 0; j < kColumns; ++j)
+          row.push_back(number_at((b * 5 + i + 1) * (kColumns + 8) + j));
+        const std::vector<double> expected = normalised(row);
+        for (std::int64_t j = 0; j < kColumns; ++j) {
+          const double weighed = expected[static_cast<std::size_t>(j)] * (0.5 + static_cast<double>(j % 5)) +
+                                 static_cast<double>(j % 3);
+          ASSERT_NEAR(all[static_cast<std::size_t>((b * 6 + i) * kColumns + j)], weighed, 1e-5)
+              << rung << " " << b << " " << i << " " << j;
+        }
+      }
+    }
+  });
+}
+
 // The residual of a stream goes through x's place: x is what the layer in front gave, y goes where x was.
 TEST_P(LayerNormTest, TheResidualHasTheSumAfterwards) {
   for (const RungRow& rung : layer_norm_operator().rungs) {
@@ -166,21 +195,32 @@ TEST(LayerNormTestPlan, ChoosesByLength) {
   gpu.device = cuda_device(0);
   gpu.compute_capability = 90;
   gpu.multiprocessors = 132;
-  const auto chosen = [&](std::int64_t m, std::int64_t n, std::int64_t skew = 0) {
+  const auto chosen = [&](std::int64_t m, std::int64_t n, std::int64_t skew = 0, bool weighs = false,
+                          bool adds = false) {
     const auto at = [](std::int64_t bytes) {
       return reinterpret_cast<void*>((std::uintptr_t{1} << 40) + static_cast<std::uintptr_t>(bytes));
     };
     LayerNormArgs args{.x = contiguous_view<void>(at(0), DType::f32, gpu.device, {m, n})};
     args.y = contiguous_view<void>(at(skew), DType::f32, gpu.device, {m, n});
+    if (weighs) args.weight = contiguous_view<void>(at(0), DType::f32, gpu.device, {n});
+    if (weighs) args.bias = args.weight;
+    if (adds) args.residual = contiguous_view<void>(at(0), DType::f32, gpu.device, {m, n});
     return std::string(layer_norm_operator().choose(ArgsRef::of(args), gpu));
   };
   EXPECT_EQ(chosen(32768, 1024), "vectorized");
   EXPECT_EQ(chosen(8192, 16384), "vectorized");
-  EXPECT_EQ(chosen(4096, 32768), "cluster");
+  EXPECT_EQ(chosen(4096, 32768), "cluster");  // without weights
   EXPECT_EQ(chosen(16, 262144), "cluster");
   EXPECT_EQ(chosen(2, 3 << 20), "block_row");    // longer than a cluster's registers
   EXPECT_EQ(chosen(4096, 1024, 4), "warp_row");  // x and y do not lie alike
   EXPECT_EQ(chosen(4096, 1025, 4), "block_row");
+  EXPECT_EQ(chosen(8192, 16384, 0, true), "vectorized");
+  EXPECT_EQ(chosen(4096, 32768, 0, true), "weight_stationary");
+  EXPECT_EQ(chosen(512, 131072, 0, true), "weight_stationary");
+  EXPECT_EQ(chosen(100, 131072, 0, true), "cluster");        // too few rows for groups that stay
+  EXPECT_EQ(chosen(4096, 32768, 0, true, true), "cluster");  // with a residual
+  EXPECT_EQ(chosen(4096, 32769, 0, true), "cluster");        // not of whole vectors
+  EXPECT_EQ(chosen(1024, 262144, 0, true), "cluster");       // longer than a cluster's slots
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(4096, 32768), "block_row");
 }

@@ -1,26 +1,43 @@
 // A row in the registers of a cluster: each block has a part, and each waits once for what all have found.
 #pragma once
 
+#include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster_reduce.h"
 #include "rooftile/families/norm/rungs/register_rows.h"
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
-template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
+// From memory to L2: this block's part of weight and bias. Nobody waits for it.
+template <class Norm, class T>
+__device__ __forceinline__ void prefetch_beside(const Operands<T>& call, int first_vector, int vectors) {
+  const std::int64_t first = std::int64_t{first_vector} * kVecElements<T>;
+  const std::int64_t left = call.length() - first;
+  const std::int64_t elements = smaller(left, std::int64_t{vectors} * kVecElements<T>);
+  if (elements <= 0) return;
+  const auto bytes = static_cast<std::uint32_t>(elements * static_cast<std::int64_t>(sizeof(T)));
+  if (call.g_weight != nullptr) bulk_prefetch(call.g_weight + first, bytes);
+  if (Norm::kHasMean && call.g_bias != nullptr) bulk_prefetch(call.g_bias + first, bytes);
+}
+
+// is_first: no other row has had weight and bias before, so that they are still in memory.
+template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole, int kAhead = 1>
 __global__ void __launch_bounds__(kThreads, resident_threads(kResidual) / kThreads)
-    cluster_rows_kernel(Operands<T> call, int part) {
+    cluster_rows_kernel(Operands<T> call, int part, bool is_first) {
   using Stats = typename Norm::Stats;
   __shared__ ClusterFound<Stats, kThreads / kWarpSize>
       s_found[2];  // by the first statistics, by those of scaled elements
+  const std::int64_t r = blockIdx.x / cluster_blocks();
+  const int first_vector = static_cast<int>(cluster_rank()) * part;
+  RegisterRow<T, RowThreads<kThreads>, kVectors, kWhole> row;
+  // What takes longest is asked for first.
+  row.load(call.x(r), static_cast<int>(call.length()), T{}, first_vector, part);
   if (threadIdx.x == 0) {
+    if (kWhole && is_first) prefetch_beside<Norm>(call, first_vector, part);
     s_found[0].init();
     s_found[1].init();
     fence_mbarrier_init();
   }
   cluster_arrive();
-  const std::int64_t r = blockIdx.x / cluster_blocks();
-  RegisterRow<T, RowThreads<kThreads>, kVectors, kWhole> row;
-  row.load(call.x(r), static_cast<int>(call.length()), T{}, static_cast<int>(cluster_rank()) * part, part);
   if constexpr (kResidual) add_residual(row, call.residual(r));
   cluster_wait();  // the barriers of all blocks are ready
   const Results results = call.template results<Norm>([&](float scale) {
@@ -30,7 +47,7 @@ __global__ void __launch_bounds__(kThreads, resident_threads(kResidual) / kThrea
         [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
   });
   if constexpr (kWhole) {
-    BesideWhole<Norm, T, decltype(row), true> beside(call, row);
+    BesideWhole<Norm, T, decltype(row), kAhead> beside(call, row);
     store_whole(row, results, beside, call.y(r));
   } else {
     store_results(call, row, results, call.y(r));
@@ -53,7 +70,9 @@ Status launch_cluster_shape(const Call<Args>& call) {
                    .block = dim3(kOf.threads),
                    .stream = call.stream,
                    .cluster = dim3(static_cast<unsigned>(cut.cluster.blocks))},
-                  operands_of<T>(call), cut.cluster.part);
+                  operands_of<T>(call), cut.cluster.part,
+                  cut.rows.count * cut.cluster.blocks * kOf.threads <=
+                      std::int64_t{resident_threads(kResidual)} * call.device.multiprocessors);
   }
   if constexpr (kShape + 1 < norm_plan::kClusterShapes.size())
     return launch_cluster_shape<Norm, kResidual, T, kShape + 1>(call);

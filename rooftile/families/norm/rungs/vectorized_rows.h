@@ -8,8 +8,21 @@ namespace rooftile::ROOFTILE_TARGET::norm {
 // Rows that are more than a warp's have a block to themselves.
 constexpr int block_of(int threads) { return threads <= kWarpSize ? norm_plan::kVectorizedBlock : threads; }
 
+// Whole rows that have a warp each take weight and bias from shared memory, as far as they have 3 vectors a thread: less, and it is no
+// fewer registers.
+constexpr bool shares_beside(int threads, int vectors, bool is_whole) {
+  return is_whole && threads <= kWarpSize && vectors >= 3;
+}
+// Short rows all want to be on their way at once: 1536 threads leave 40 registers to each.
+constexpr int resident_of(int threads, int vectors, bool is_whole, bool has_residual) {
+  return shares_beside(threads, vectors, is_whole) && vectors == 3 && !has_residual
+             ? 1536
+             : resident_threads(has_residual);
+}
+
 template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual) / block_of(kThreads))
+__global__ void __launch_bounds__(block_of(kThreads),
+                                  resident_of(kThreads, kVectors, kWhole, kResidual) / block_of(kThreads))
     vectorized_rows_kernel(Operands<T> call) {
   using Threads = RowThreads<kThreads>;
   using Stats = typename Norm::Stats;
@@ -31,8 +44,13 @@ __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual
         },
         [](bool mine) { return kThreads < kWarpSize ? __any_sync(kFullMask, mine) != 0 : mine; });
   };
-  if constexpr (kWhole) {
-    BesideWhole<Norm, T, decltype(row), false> beside(call, row);
+  if constexpr (shares_beside(kThreads, kVectors, kWhole)) {
+    using Beside = BesideShared<Norm, T, decltype(row), block_of(kThreads)>;
+    __shared__ typename Beside::Shared s_beside;
+    Beside beside(call, row, s_beside);
+    store_whole(row, take_results(), beside, call.y(place));
+  } else if constexpr (kWhole) {
+    BesideWhole<Norm, T, decltype(row), 0> beside(call, row);
     store_whole(row, take_results(), beside, call.y(place));
   } else {
     store_results(call, row, take_results(), call.y(place));
