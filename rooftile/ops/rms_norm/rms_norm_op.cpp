@@ -50,14 +50,6 @@ std::vector<Rung<RmsNormArgs>> rung_table() {
        .supports = supports_cluster<RmsNormArgs>,
        .plan = plan_cluster<RmsNormArgs>,
        .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
-      {.rung = rms_norm_rungs::weight_stationary,
-       .idea =
-           "A cluster's blocks see the same part of one row after the other, and keep the weights of theirs.",
-       .change = "weights come from L2 once for all rows; the next rows are on their way by bulk copies",
-       .source = "PTX ISA, cp.async.bulk, st.async",
-       .supports = supports_stationary<RmsNormArgs>,
-       .plan = plan_stationary<RmsNormArgs>,
-       .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, kMostMoved}}},
   };
 }
 
