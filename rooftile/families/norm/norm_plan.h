@@ -51,7 +51,7 @@ inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {256, 8},
                                                          {512, 8}}};
 // Whole rows without a residual of what a warp would have 3 or 4 vectors a lane of: 16 lanes have as many rows on their way in half of
-// the warps, and take one step less for each of its sums. bf16 8192 x 768 0.90 of the bound in place of 0.81.
+// the warps, and take one step less for each of its sums. layer_norm of bf16 8192 x 768 0.904 of the bound, 0.810 by a warp.
 inline constexpr std::array<RowShape, 3> kHalfWarpShapes = {{{16, 5}, {16, 6}, {16, 8}}};
 inline constexpr std::int64_t kLongestLaneRow = 64;  // vectors of rows of 1 and 2 a lane
 inline constexpr int kVectorizedBlock = 128;         // threads, where rows have a warp at most
