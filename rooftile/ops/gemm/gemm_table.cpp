@@ -164,6 +164,19 @@ RungPlan plan_wgmma(const GemmArgs& args, const DeviceProperties& device) {
 RungPlan plan_multicast(const GemmArgs& args, const DeviceProperties& device) {
   return plan_ring(args, gemm_plan::kMulticastShapes, 2, device);
 }
+std::string_view supports_parts(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_wgmma(args, device); !reason.empty()) return reason;
+  const Problem p = gemm_plan::problem_of(args);
+  constexpr std::int64_t kMost = 65535;  // blocks along y and z
+  return p.n > 16 * kMost || p.batches > kMost
+             ? "serves up to 2^20 - 16 columns and 65535 products: see warp_specialized"
+             : "";
+}
+RungPlan plan_parts(const GemmArgs& args, const DeviceProperties& device) {
+  const Problem p = gemm_plan::problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::fastest_parts(p, device))};
+}
 std::string_view supports_divided_tiles(const GemmArgs& args, const DeviceProperties& device) {
   return is_half(args) ? "serves f32 and f64: see mma_cp_async" : supports_tiles(args, device);
 }
@@ -353,6 +366,14 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_wgmma,
        .plan = plan_multicast,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::cluster_split_k,
+       .idea =
+           "A block for each narrow tile, or for a part of its steps; parts send their sums through the cluster.",
+       .change = "deeper stages, more of the multiprocessors, and fewer waits for memory one after the other",
+       .source = "PTX ISA, st.async; CUTLASS, split-k",
+       .supports = supports_parts,
+       .plan = plan_parts,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
   };
 }
 
@@ -362,7 +383,15 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
     return unavailable_reason(*gemm_operator().find_rung(rung), device).empty();
   };
   if (is_half(args)) {
-    if (serves("warp_specialized") && supports_wgmma(args, device).empty()) return "warp_specialized";
+    if (serves("warp_specialized") && supports_wgmma(args, device).empty()) {
+      const Problem p = gemm_plan::problem_of(args);
+      constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
+      return supports_parts(args, device).empty() &&
+                     gemm_plan::fastest_parts(p, device).microseconds <
+                         gemm_plan::fastest_wgmma(p, kShapes, 1, device).microseconds
+                 ? "cluster_split_k"
+                 : "warp_specialized";
+    }
     return serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
   }
   const Problem problem = gemm_plan::problem_of(args);

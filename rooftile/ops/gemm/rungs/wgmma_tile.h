@@ -264,11 +264,11 @@ class WarpResults {
 
 // launch_it.operator()<T, kAlongA, kAlongB>(problem, operands, data) of a call's types and layouts, its operands copied first where they
 // have to be.
-template <class Launch>
+template <class Cut = gemm_plan::WgmmaCut, class Launch>
 Status with_wgmma_operands(const Call<GemmArgs>& call, Launch launch_it) {
   const Problem p = gemm_plan::problem_of(call.args);
   if (p.is_empty()) return {};
-  if (call.config<gemm_plan::WgmmaCut>().tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 tiles");
+  if (call.config<Cut>().tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 tiles");
   const gemm_plan::WgmmaOperands operands = gemm_plan::wgmma_operands(p);
   OperandData data{};
   ROOFTILE_TRY(copy_operands(call, p, operands, data));
