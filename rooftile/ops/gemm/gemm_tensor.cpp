@@ -112,8 +112,8 @@ PartsCut parts_cut(const Problem& problem, int shape, int log_parts, const Devic
   // Of an H100, measured: launch; a block's start and results; its steps; sums that are sent; results that are more than the sums.
   constexpr double kLaunch = 0.5;
   constexpr double kOfTile[] = {2.4, 1.9, 1.8};
-  constexpr double kOfStep[] = {0.228, 0.195, 0.25};
-  constexpr double kOfSums[] = {0, 0.5, 0.2};
+  constexpr double kOfStep[] = {0.228, 0.195, 0.21};
+  constexpr double kOfSums[] = {0, 1.6, 0.8};
   constexpr double kOfMore = 0.6;
   constexpr double kOfTwoLines = 2.2;
   const WgmmaOperands operands = wgmma_operands(problem);

@@ -18,7 +18,7 @@ template <int kOuter, bool kAlong>
 struct DeepOperand {
   static constexpr int kDepth = gemm_plan::kPartDepth;
   static constexpr int kBytes = kOuter * kDepth * 2;
-  static constexpr int kSpan = kAlong || kOuter > 64 ? 64 : kOuter;  // elements of a line
+  static constexpr int kSpan = kAlong ? 64 : kOuter;  // elements of a line
   static constexpr auto kSwizzle = static_cast<TileSwizzle>(2 * kSpan);
   static constexpr int kLineBytes = 2 * kSpan;
   static constexpr std::uint32_t kSliceBytes = kAlong ? 32 : 16 * kLineBytes;     // to the next 16 along k
@@ -117,10 +117,9 @@ struct PartsKernel {
     }
   };
 
-  // By one thread: asks for all stages of a block, kFirst of them before others know the barriers.
+  // What one thread asks for: a block's stages, the first one before others know the barriers.
   class Copier {
    public:
-    static constexpr int kFirst = 1;
     __device__ __forceinline__ Copier(const Problem& p, const PartsCut& cut, const TensorMap& map_a,
                                       const TensorMap& map_b, const Shared& shared, const Work& work)
         : cut_(cut),
@@ -143,7 +142,7 @@ struct PartsKernel {
     }
     __device__ __forceinline__ void ask_others() {
 #pragma unroll 1
-      for (int step = kFirst; step < work_.steps; ++step) {
+      for (int step = 1; step < work_.steps; ++step) {
         if (step >= kStages) mbarrier_wait(shared_.s_empty + step % kStages, (step / kStages + 1) % 2);
         ask(step);
       }
@@ -199,9 +198,10 @@ struct PartsKernel {
   }
 
   // Sums as they lie in shared memory: 16 rows by 8 columns as a warp's lanes have them, four each: of a row r and of r + 8. Lanes change
-  // places by the column, so that what a warp reads at once is in banks of its own.
+  // places by the column and by the row, so that what eight lanes read at once, of either width of a tile, is in banks of its own.
   __device__ __forceinline__ static int sums_at(int rows16, int columns8, int lane) {
-    return ((rows16 * (kColumns / 8) + columns8) * 32 + (lane ^ columns8 % 4)) * 4;
+    const int place = lane ^ columns8 % 8 ^ lane / 8 % 2 * 2;
+    return ((rows16 * (kColumns / 8) + columns8) * 32 + place) * 4;
   }
   using Sums4 = Vec<float, 4>;
 
@@ -313,7 +313,6 @@ __global__ void __launch_bounds__(PartsKernel<T, kShape, kAlongA, kAlongB>::kThr
   typename Kernel::Copier copier(p, cut, map_a, map_b, shared, work);
   if (copies) {
     if (lane == 0) copier.begin();
-    __syncwarp();
     if (is_parted) cluster_arrive_relaxed();
   } else if (is_parted) {
     if (threadIdx.x == 0) {
@@ -326,7 +325,6 @@ __global__ void __launch_bounds__(PartsKernel<T, kShape, kAlongA, kAlongB>::kThr
   __syncthreads();  // the stages' barriers are initialised
   if (copies) {
     if (lane == 0) copier.ask_others();
-    __syncwarp();
     if (is_parted) cluster_wait();
     return;
   }
