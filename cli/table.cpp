@@ -97,6 +97,7 @@ Result<std::vector<Target>> targets(const Session& session, const TableCommand& 
     all.push_back(
         {folder + "/README.md", op->name, lab::operator_tables(of) + lab::ncu_figures(profiles, op->name)});
     all.push_back({folder + "/climb.svg", "", lab::climb_svg(of)});
+    all.push_back({folder + "/whole_climb.svg", "", lab::whole_climb_svg(of)});
   }
   std::vector<lab::OperatorRecords> library;
   for (const OperatorDescriptor* op : session.registry.operators()) {
@@ -182,7 +183,7 @@ void add_table(CLI::App& app, Session& session) {
       ->type_name("DIR");
   command->add_flag("--check", call->check, "write nothing; exit code 1 where a file differs");
   command->footer(
-      "Prints the files that it wrote: READMEs, and climb.svg beside those of the operators. A row that was\n"
+      "Prints the files that it wrote: READMEs, and climb.svg and whole_climb.svg beside those of the operators. A row that was\n"
       "made from other sources than those that stand here is marked.\n"
       "Examples:\n"
       "  rooftile table\n"

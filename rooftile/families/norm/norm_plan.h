@@ -50,7 +50,11 @@ inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {128, 8},
                                                          {256, 8},
                                                          {512, 8}}};
-inline constexpr int kVectorizedBlock = 128;  // threads, where rows have a warp at most
+// Whole rows without a residual of what a warp would have 3 or 4 vectors a lane of: 16 lanes have as many rows on their way in half of
+// the warps, and take one step less for each of its sums. layer_norm of bf16 8192 x 768 0.904 of the bound, 0.810 by a warp.
+inline constexpr std::array<RowShape, 3> kHalfWarpShapes = {{{16, 5}, {16, 6}, {16, 8}}};
+inline constexpr std::int64_t kLongestLaneRow = 64;  // vectors of rows of 1 and 2 a lane
+inline constexpr int kVectorizedBlock = 128;         // threads, where rows have a warp at most
 
 // cluster: threads of a block, and vectors that each has. Rows have a vector for every block, wherever they begin.
 inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
@@ -59,7 +63,7 @@ inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
 struct Cut {
   Rows<kTensors> rows{};
   bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
-  int shape = 0;          // vectorized: which of kRowShapes; cluster: of kClusterShapes
+  int shape = 0;          // vectorized: which of kRowShapes, then kHalfWarpShapes; cluster: of kClusterShapes
   ClusterCut cluster{};
 };
 
@@ -165,11 +169,20 @@ RungPlan plan_parts(const Args& args, const DeviceProperties&) {
   return {.workspace = {.bytes = static_cast<std::size_t>(rows.count * parts * kCpuStatsBytes)}};
 }
 template <class Args>
+int row_shape(const Args& args, const Rows<kTensors>& rows, bool whole) {
+  const std::int64_t vectors = vectors_of(args, rows);
+  if (whole && is_absent(args.residual) && vectors > kLongestLaneRow) {
+    const int half = shape_for(kHalfWarpShapes, vectors);
+    if (half >= 0) return static_cast<int>(kRowShapes.size()) + half;
+  }
+  return shape_for(kRowShapes, vectors);
+}
+template <class Args>
 RungPlan plan_vectorized(const Args& args, const DeviceProperties&) {
   const Rows<kTensors> rows = geometry(args);
-  return {.config = PlanConfig::of(Cut{.rows = rows,
-                                       .is_whole = is_whole(args, rows),
-                                       .shape = shape_for(kRowShapes, vectors_of(args, rows))})};
+  const bool whole = is_whole(args, rows);
+  return {.config =
+              PlanConfig::of(Cut{.rows = rows, .is_whole = whole, .shape = row_shape(args, rows, whole)})};
 }
 template <class Args>
 RungPlan plan_cluster(const Args& args, const DeviceProperties& device) {

@@ -65,6 +65,54 @@ const Record* choose_climb(const OperatorRecords& of) {
   return climb;
 }
 
+bool is_timed_rung(const RecordRow& row) { return row.timed && row.kind == "rung"; }
+
+auto timed_rungs(const Record& record) {
+  return std::count_if(record.rows.begin(), record.rows.end(), is_timed_rung);
+}
+
+// Most of its rungs are not in `climb`.
+bool is_new(const Record& next, const std::vector<const Record*>& climb) {
+  const auto is_there = [&climb](const RecordRow& row) {
+    return is_timed_rung(row) && std::any_of(climb.begin(), climb.end(), [&row](const Record* lower) {
+             return std::any_of(lower->rows.begin(), lower->rows.end(), [&row](const RecordRow& other) {
+               return is_timed_rung(other) && other.rung == row.rung;
+             });
+           });
+  };
+  return 2 * std::count_if(next.rows.begin(), next.rows.end(), is_there) < timed_rungs(next);
+}
+
+// `first`, and the longest ladders of new rungs.
+std::vector<const Record*> climb_from(const std::vector<Record>& records, const Record& first) {
+  std::vector<const Record*> longest;
+  for (const Record& record : records) {
+    if (record.operator_name == first.operator_name && record.gpu == first.gpu &&
+        record.machine == first.machine && record.mode == first.mode &&
+        record.the_case.shape == first.the_case.shape && record.the_case.dtype != first.the_case.dtype)
+      longest.push_back(&record);
+  }
+  std::stable_sort(longest.begin(), longest.end(),
+                   [](const Record* x, const Record* y) { return timed_rungs(*x) > timed_rungs(*y); });
+  std::vector<const Record*> climb = {&first};
+  for (const Record* next : longest) {
+    if (is_new(*next, climb)) climb.push_back(next);
+  }
+  return climb;
+}
+
+// The highest there is, of the modes that bars are read in.
+std::vector<const Record*> choose_whole_climb(const std::vector<Record>& records, const OperatorRecords& of) {
+  std::vector<const Record*> highest;
+  for (const Record& record : records) {
+    if (record.operator_name != of.name || !(record.the_case == of.default_case) || !is_headline(record))
+      continue;
+    std::vector<const Record*> climb = climb_from(records, record);
+    if (climb.size() > std::max<std::size_t>(highest.size(), 1)) highest = std::move(climb);
+  }
+  return highest;
+}
+
 }  // namespace
 
 bool is_headline(const Record& record) {
@@ -127,6 +175,7 @@ OperatorRecords choose_records(const std::vector<Record>& records, std::string_v
     return std::tuple(x->gpu, is_unusual(*x), -bytes(*x)) < std::tuple(y->gpu, is_unusual(*y), -bytes(*y));
   });
   result.climb = choose_climb(result);
+  result.whole_climb = choose_whole_climb(records, result);
   return result;
 }
 

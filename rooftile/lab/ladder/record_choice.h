@@ -17,6 +17,9 @@ struct OperatorRecords {
   // parameters first; by size.
   std::vector<const Record*> shown{};
   const Record* climb = nullptr;  // the default case where it is recorded; null: no record at all
+  // Where an operator climbs further in another dtype: the default case and ladders of new rungs with its shape, of one machine
+  // and mode, in the order of their dtypes; empty: one ladder is all.
+  std::vector<const Record*> whole_climb{};
 };
 
 // Points into `records`. Of two records of one machine, case and mode the one with fewer stale rows counts,

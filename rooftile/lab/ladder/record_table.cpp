@@ -43,6 +43,15 @@ bool any_stale(const OperatorRecords& of) {
   });
 }
 
+// The records that the picture of the whole climb is of.
+std::string whole_climb_commands(const OperatorRecords& of) {
+  std::string text = "The whole climb:";
+  for (const Record* record : of.whole_climb)
+    text += fmt::format("{} `{}`, commit {}", text.back() == ':' ? "" : ";", record->command,
+                        commit_text(*record));
+  return text + ".";
+}
+
 void add_part(std::string& text, std::string_view heading, const std::string& part) {
   if (!part.empty()) text += fmt::format("\n### {}\n\n{}", heading, part);
 }
@@ -78,6 +87,9 @@ std::string operator_tables(const OperatorRecords& of) {
       any_stale(of) ? fmt::format(" {}: measured from other sources than those that stand here.", kStaleMark)
                     : "");
   text += climb_table(climb);
+  if (!of.whole_climb.empty())
+    text +=
+        fmt::format("\n![{}](whole_climb.svg)\n\n{}\n", whole_climb_sentence(of), whole_climb_commands(of));
   add_part(text, fmt::format("All {} recorded cases", of.shown.size()), case_matrix(of));
   text += rung_matrix(of);
   add_part(text, "Skipped, and why", skipped_rungs(of));

@@ -2,7 +2,7 @@
 // tables and its drawing, and one table of all operators.
 //
 // Tables stand between `<!-- generated: NAME -->` and `<!-- end generated -->`: NAME is an operator in its
-// own README, and `summary` in the README of the tree. The drawing is climb.svg beside the operator's README.
+// own README, and `summary` in the README of the tree. The drawings, climb.svg and whole_climb.svg, lie beside the operator's README.
 #pragma once
 
 #include <span>
@@ -27,6 +27,9 @@ namespace rooftile::lab {
 [[nodiscard]] std::string climb_svg(const OperatorRecords& of);
 // The same in one sentence, for those who do not see it.
 [[nodiscard]] std::string climb_sentence(const OperatorRecords& of);
+// The ladders of all dtypes in one picture, by rates; empty where there is one ladder.
+[[nodiscard]] std::string whole_climb_svg(const OperatorRecords& of);
+[[nodiscard]] std::string whole_climb_sentence(const OperatorRecords& of);
 
 // One line per recorded operator: its climb, and the least of all its cases.
 [[nodiscard]] std::string summary_table(std::span<const OperatorRecords> operators);

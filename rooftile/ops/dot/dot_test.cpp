@@ -14,24 +14,13 @@
 #include "rooftile/core/element.h"
 #include "rooftile/core/host_tensor.h"
 #include "rooftile/core/operator.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
-class DotTest : public ::testing::TestWithParam<Device> {
+class DotTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
   static constexpr double kNone = -1e30;  // no result is
 
   Tensor tensor(DType dtype, const std::vector<double>& values) {
@@ -77,9 +66,6 @@ class DotTest : public ::testing::TestWithParam<Device> {
     const Result<Tensor> out = dot(context(), a, b, options);
     return out.ok() ? "accepted" : out.status().rule();
   }
-
- private:
-  std::optional<Context> context_;
 };
 
 constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f64};
@@ -221,9 +207,7 @@ TEST_P(DotTest, RecordedReplayedAndOnTwoStreamsAtOnce) {
   EXPECT_EQ(number(second), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DotTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, DotTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

@@ -8,32 +8,19 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
 
 using Op = ElementwiseOp;
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
-class ElementwiseTest : public ::testing::TestWithParam<Device> {
+class ElementwiseTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   template <class T>
   Tensor tensor(const std::vector<T>& values, const Extents& shape) {
     return Tensor::from(context(), view(values, shape)).value();
@@ -48,9 +35,6 @@ class ElementwiseTest : public ::testing::TestWithParam<Device> {
     const Result<Tensor> out = elementwise(context(), a, options);
     return out.ok() ? "accepted" : out.status().rule();
   }
-
- private:
-  std::optional<Context> context_;
 };
 
 TEST_P(ElementwiseTest, MixesDtypesInOneCall) {
@@ -178,11 +162,7 @@ TEST_P(ElementwiseTest, BadCallsAreToldWhatToMend) {
   EXPECT_EQ(overlap.rule(), "out must be a itself, with its shape and strides, or not overlap it");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, ElementwiseTest, ::testing::ValuesIn(usable_devices()),
-                         [](const auto& test) {
-                           return test.param.kind == DeviceKind::cuda ? std::string("cuda")
-                                                                      : to_string(test.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(Devices, ElementwiseTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

@@ -141,6 +141,80 @@ void add_few(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 4, .n = 40, .k = 140, .batches = 3, .params = {{"with_bias", "1"}}}));
 }
 
+// Of 16-bit operands: around what direct_fragments and swap_ab take of rows, more steps than are ahead, clusters of two and four parts (on the
+// simulated device's four multiprocessors), and every way in which the few and the others lie.
+void add_few_halves(std::vector<Case>& cases, DType dtype) {
+  struct Size {
+    std::int64_t m, n, k;
+  };
+  // Along k.
+  constexpr std::array<Size, 15> kSizes = {{{1, 70, 520},
+                                            {1, 9, 6152},
+                                            {2, 17, 8},
+                                            {7, 24, 3208},
+                                            {8, 33, 1032},
+                                            {9, 60, 1160},
+                                            {9, 200, 77},
+                                            {16, 64, 640},
+                                            {17, 65, 200},
+                                            {32, 130, 1100},
+                                            {33, 64, 1100},
+                                            {63, 130, 65},
+                                            {64, 130, 1100},
+                                            {130, 1, 264},
+                                            {130, 3, 264}}};
+  for (const Size& s : kSizes)
+    cases.push_back(
+        make_case({.m = s.m, .n = s.n, .k = s.k, .dtype = dtype, .params = {{"transpose_b", "true"}}}));
+  for (const char* a : {"false", "true"}) {
+    for (const char* b : {"false", "true"}) {
+      cases.push_back(make_case(
+          {.m = 24, .n = 72, .k = 600, .dtype = dtype, .params = {{"transpose_a", a}, {"transpose_b", b}}}));
+      cases.push_back(make_case({.m = 136,
+                                 .n = 40,
+                                 .k = 72,
+                                 .dtype = dtype,
+                                 .params = {{"transpose_a", a}, {"transpose_b", b}, {"with_bias", "1"}}}));
+    }
+  }
+  for (const std::int64_t m : {1, 5, 40}) {
+    for (const char* column_major : {"0", "1"})
+      cases.push_back(make_case({.m = m,
+                                 .n = 72,
+                                 .k = 520,
+                                 .dtype = dtype,
+                                 .params = {{"transpose_b", "true"},
+                                            {"out_dtype", "f32"},
+                                            {"column_major", column_major},
+                                            {"activation", "silu"},
+                                            {"with_c", "1"},
+                                            {"with_bias", "1"},
+                                            {"alpha", "1.5"},
+                                            {"beta", "-0.5"}}}));
+    cases.push_back(make_case(
+        {.m = m, .n = 40, .k = 136, .batches = 3, .dtype = dtype, .params = {{"transpose_b", "true"}}}));
+    // Zeros behind k must meet zeros.
+    cases.push_back(make_case({.m = m,
+                               .n = 40,
+                               .k = 136,
+                               .dtype = dtype,
+                               .params = {{"transpose_b", "true"}},
+                               .fill = Fill::inf_inside}));
+  }
+  cases.push_back(make_case({.m = 16,
+                             .n = 4096,
+                             .k = 4096,
+                             .dtype = dtype,
+                             .params = {{"transpose_b", "true"}},
+                             .tier = CaseTier::full}));
+  cases.push_back(make_case({.m = 1,
+                             .n = 4100,
+                             .k = 11008,
+                             .dtype = dtype,
+                             .params = {{"transpose_b", "true"}},
+                             .tier = CaseTier::full}));
+}
+
 // More small tiles than persistent has blocks: stages run on from one into the next, with rows that hold vectors and without.
 void add_small(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 36, .n = 40, .k = 36, .batches = 40}));
@@ -222,7 +296,10 @@ std::vector<Case> gemm_cases() {
     add_edges(cases, dtype);
     add_layouts(cases, dtype);
     add_results(cases, dtype);
-    if (size_of(dtype) == 2) add_wide_results(cases, dtype);
+    if (size_of(dtype) == 2) {
+      add_wide_results(cases, dtype);
+      add_few_halves(cases, dtype);
+    }
     // Units that end in the middle of tiles, some in three of them.
     cases.push_back(make_case({.m = 200, .n = 200, .k = 100, .dtype = dtype}));
     cases.push_back(make_case({.m = 500, .n = 500, .k = 500, .dtype = dtype, .tier = CaseTier::full}));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rooftile/core/integers.h"
+#include "rooftile/ops/gemm/gemm_few.h"
 #include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
 #include "rooftile/ops/gemm/gemm_tensor.h"
@@ -176,6 +177,29 @@ RungPlan plan_parts(const GemmArgs& args, const DeviceProperties& device) {
   const Problem p = gemm_plan::problem_of(args);
   return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
           .config = PlanConfig::of(gemm_plan::fastest_parts(p, device))};
+}
+std::string_view supports_swap(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_wgmma(args, device); !reason.empty()) return reason;
+  return gemm_plan::skinny_problem_of(args).m > gemm_plan::kMostSwapRows
+             ? "serves up to 64 rows, or columns: see warp_specialized"
+             : "";
+}
+RungPlan plan_swap(const GemmArgs& args, const DeviceProperties& device) {
+  const Problem p = gemm_plan::skinny_problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::swap_cut(p, device))};
+}
+std::string_view supports_direct(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_half(args, device); !reason.empty()) return reason;
+  const Problem p = gemm_plan::skinny_problem_of(args);
+  if (p.m > gemm_plan::kMostDirectRows) return "serves up to 16 rows, or columns: see swap_ab";
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 4096;  // k, and steps that end behind it
+  if (p.k < 1 || p.k > kMost) return "serves k of 1 to 2^31 - 4096: see wmma_shared";
+  return gemm_plan::has_direct_rows(p) ? ""
+                                       : "serves operands along k, at multiples of 16 bytes: see swap_ab";
+}
+RungPlan plan_direct(const GemmArgs& args, const DeviceProperties&) {
+  return {.config = PlanConfig::of(gemm_plan::direct_cut(gemm_plan::skinny_problem_of(args)))};
 }
 std::string_view supports_divided_tiles(const GemmArgs& args, const DeviceProperties& device) {
   return is_half(args) ? "serves f32 and f64: see mma_cp_async" : supports_tiles(args, device);
@@ -374,6 +398,23 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_parts,
        .plan = plan_parts,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::direct_fragments,
+       .idea =
+           "Up to 16 rows: the 16 bytes that a lane loads of a column of b are what it holds of two products.",
+       .change = "nothing goes through shared memory, and no tile is mostly empty",
+       .source = "PTX ISA, fragments of mma.m16n8k16",
+       .supports = supports_direct,
+       .plan = plan_direct,
+       .expects = {{"shared_load_conflict_degree", 1, 2}, {"shared_store_conflict_degree", 1, 1.2}}},
+      {.rung = gemm_rungs::swap_ab,
+       .idea =
+           "Up to 64 rows: columns of b are wgmma's rows, and the rows of a its columns; clusters part k.",
+       .change =
+           "tiles that are full, enough of them for all multiprocessors, and all of shared memory is asked for at once",
+       .source = "PTX ISA, wgmma and distributed shared memory; CUTLASS",
+       .supports = supports_swap,
+       .plan = plan_swap,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
   };
 }
 
@@ -382,18 +423,6 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
   const auto serves = [&](std::string_view rung) {
     return unavailable_reason(*gemm_operator().find_rung(rung), device).empty();
   };
-  if (is_half(args)) {
-    if (serves("warp_specialized") && supports_wgmma(args, device).empty()) {
-      const Problem p = gemm_plan::problem_of(args);
-      constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
-      return supports_parts(args, device).empty() &&
-                     gemm_plan::fastest_parts(p, device).microseconds <
-                         gemm_plan::fastest_wgmma(p, kShapes, 1, device).microseconds
-                 ? "cluster_split_k"
-                 : "warp_specialized";
-    }
-    return serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
-  }
   const Problem problem = gemm_plan::problem_of(args);
   std::string_view best = "naive";
   double microseconds = std::numeric_limits<double>::infinity();
@@ -404,6 +433,23 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
     microseconds = rungs;
     best = rung;
   };
+  if (is_half(args)) {
+    best = serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
+    constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
+    // The rungs for a few rows were fitted beside a slower warp_specialized, and have not been timed beside this one or cluster_split_k.
+    const bool is_few = supports_swap(args, device).empty();
+    const double as_then = is_few ? 1.22 : 1;
+    offer("warp_specialized", supports_wgmma(args, device),
+          [&] { return as_then * gemm_plan::fastest_wgmma(problem, kShapes, 1, device).microseconds; });
+    if (!is_few)
+      offer("cluster_split_k", supports_parts(args, device),
+            [&] { return gemm_plan::fastest_parts(problem, device).microseconds; });
+    offer("swap_ab", supports_swap(args, device),
+          [&] { return gemm_plan::swap_cut(gemm_plan::skinny_problem_of(args), device).microseconds; });
+    offer("direct_fragments", supports_direct(args, device),
+          [&] { return gemm_plan::direct_cut(gemm_plan::skinny_problem_of(args)).microseconds; });
+    return best;
+  }
   offer("stream_k", supports_tiles(args, device),
         [&] { return gemm_plan::fastest(problem, element_of(args), device).microseconds; });
   offer("cluster_k", supports_clusters(args, device),

@@ -15,6 +15,7 @@
 
 #include "rooftile/core/host_tensor.h"
 #include "rooftile/core/operator.h"
+#include "rooftile/ops/gemm/gemm_few.h"
 #include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
 #include "rooftile/ops/gemm/gemm_tensor.h"
@@ -192,6 +193,35 @@ class GemmTest : public ::testing::TestWithParam<Device> {
                                      << (has_bias ? " bias" : "");
   }
 
+  // swap_ab by clusters of so many blocks: m few rows, or n few columns.
+  void expect_of_parts(int parts, const Extents& mnk, bool transpose_b) {
+    const RungRow& rung = *gemm_operator().find_rung("swap_ab");
+    if (GetParam().kind == DeviceKind::cpu || !unavailable_reason(rung, context().properties()).empty())
+      return;
+    const std::int64_t m = mnk[0];
+    const std::int64_t n = mnk[1];
+    const std::int64_t k = mnk[2];
+    const Tensor a = numbers(DType::bf16, {m, k});
+    const Tensor b = transpose_b ? tensor(DType::bf16, {n, k},
+                                          [n, k](std::int64_t i) { return number_at(i % k * n + i / k); })
+                                 : numbers(DType::bf16, {k, n});
+    Tensor memory = filled(DType::f64, {1 << 18}, kNan);
+    Tensor out = filled(DType::f32, {m, n}, kNan);
+    const GemmArgs args = {.a = a, .b = b, .out = out, .transpose_b = transpose_b};
+    gemm_plan::SwapCut cut = gemm_plan::swap_cut(gemm_plan::skinny_problem_of(args), context().properties());
+    cut.parts = parts;
+    const RungPlan plan{.config = PlanConfig::of(cut)};
+    const Status status = launch_for(
+        rung, GetParam().kind)({.stream = context().stream(),
+                                .device = &context().properties(),
+                                .args = ArgsRef::of(args),
+                                .plan = &plan,
+                                .workspace = {.data = memory.data(), .bytes = std::size_t{2} << 20}});
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(values(out), product(m, n, k))
+        << parts << " parts of " << mnk.to_string() << (transpose_b ? " NT" : " NN");
+  }
+
   std::string refusal(const GemmArgs& args) {
     const Status status = gemm(context(), args);
     return status.ok() ? "accepted" : std::string(status.rule());
@@ -339,6 +369,18 @@ TEST_P(GemmTest, EveryShapeOfPartsOfTiles) {
         expect(dtype, dtype, {70, 72, 20}, false);
       }
       expect(DType::bf16, DType::f32, {20, 24, 4096 + 64}, false);
+    }
+  }
+}
+
+// Also of fewer rows than parts, and of steps that do not divide.
+TEST_P(GemmTest, AFewRowsInEveryNumberOfParts) {
+  for (const int parts : {1, 2, 4, 8}) {
+    for (const bool transpose_b : {false, true}) {
+      for (const std::int64_t m : {3, 16, 40}) {
+        expect_of_parts(parts, {m, 72, 1096}, transpose_b);
+        expect_of_parts(parts, {136, m, 1096}, transpose_b);
+      }
     }
   }
 }
@@ -504,6 +546,29 @@ TEST(GemmTestOfSchedules, WgmmasTilesCoverOutOnce) {
   }
 }
 
+// No block without a step, and all of them on the device at once where there is more than one to a tile.
+TEST(GemmTestOfSchedules, PartsOfAFewRowsFillTheDevice) {
+  DeviceProperties device;
+  device.multiprocessors = 132;
+  for (const std::int64_t m : {1, 8, 9, 33, 64}) {
+    for (const std::int64_t n : {64, 1000, 4096, 14336}) {
+      for (const std::int64_t k : {1, 513, 4096, 65536}) {
+        gemm_plan::Problem problem;
+        problem.m = m;
+        problem.n = n;
+        problem.k = k;
+        const gemm_plan::SwapCut cut = gemm_plan::swap_cut(problem, device);
+        EXPECT_GE(cut.rows, m);
+        EXPECT_GE(cut.tiles() * gemm_plan::kSwapColumns, n);
+        EXPECT_GE(std::int64_t{cut.steps} * gemm_plan::kSwapDepth, k);
+        EXPECT_LE(cut.parts, gemm_plan::kMostSwapParts);
+        EXPECT_LE(cut.parts, cut.steps);
+        EXPECT_TRUE(cut.parts == 1 || cut.parts * cut.tiles() <= 132) << cut.parts;
+      }
+    }
+  }
+}
+
 // What choose() names by what the model expects of each: on `sim`, whose rungs every build has, with an H200's multiprocessors.
 TEST(GemmTestOfSchedules, ChoosesByTheModel) {
   DeviceProperties gpu = *device_properties(kSim).value();
@@ -526,6 +591,26 @@ TEST(GemmTestOfSchedules, ChoosesByTheModel) {
   EXPECT_EQ(chosen(4096, 32, 32, 32), "persistent");
   EXPECT_EQ(chosen(512, 128, 128, 128), "stream_k");
   EXPECT_EQ(chosen(0, 16, 4096, 4096), "skinny");
+  const auto of_halves = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool transpose_b) {
+    auto* memory = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
+    const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
+      return contiguous_view<void>(memory, DType::bf16, gpu.device, {rows, columns});
+    };
+    const GemmArgs args{.a = matrix(m, k),
+                        .b = transpose_b ? matrix(n, k) : matrix(k, n),
+                        .out = matrix(m, n),
+                        .transpose_b = transpose_b};
+    return std::string(gemm_operator().choose(ArgsRef::of(args), gpu));
+  };
+  EXPECT_EQ(of_halves(1, 4096, 4096, true), "direct_fragments");
+  EXPECT_EQ(of_halves(8, 4096, 4096, true), "direct_fragments");
+  EXPECT_EQ(of_halves(16, 1024, 1024, true), "direct_fragments");
+  EXPECT_EQ(of_halves(1, 14336, 4096, true), "direct_fragments");
+  EXPECT_EQ(of_halves(1, 4096, 4096, false), "swap_ab");
+  EXPECT_EQ(of_halves(16, 14336, 4096, true), "swap_ab");
+  EXPECT_EQ(of_halves(64, 4096, 4096, true), "swap_ab");
+  EXPECT_EQ(of_halves(4096, 40, 4096, false), "swap_ab");
+  EXPECT_EQ(of_halves(65, 4096, 4096, true), "cluster_split_k");
 }
 
 // The reasons end with what is launched; a CPU, and a product without elements, have none.
@@ -548,6 +633,7 @@ TEST(GemmTestOfSchedules, TheModelSaysItsReasons) {
   EXPECT_NE(text.find("rounds of"), std::string::npos) << text;
   EXPECT_NE(reasons(128, DType::bf16).find("fastest: tiles of "), std::string::npos);
   EXPECT_NE(reasons(129, DType::bf16).find("a lies along k, b across k"), std::string::npos);
+  EXPECT_EQ(reasons(64, DType::bf16).find("swap_ab: 2 tiles of 64 x 64, 512 steps of 128 in 8 parts: "), 0U);
   EXPECT_EQ(reasons(0), "");
   device.device = kCpu;
   EXPECT_EQ(reasons(128), "");

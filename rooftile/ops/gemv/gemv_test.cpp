@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "rooftile/core/host_tensor.h"
 #include "rooftile/core/operator.h"
 #include "rooftile/ops/gemv/gemv_plan.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
@@ -23,24 +23,11 @@ namespace {
 constexpr DType kDTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f64};
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
 // Small integers without a period: sums of their products are exact in f32, and in 16 bits where few are not 0.
 double number_at(std::int64_t i) { return static_cast<double>(1 + i * i / 5 % 3); }
 
-class GemvTest : public ::testing::TestWithParam<Device> {
+class GemvTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   template <class Value>
   Tensor tensor(DType dtype, const Extents& shape, Value value) {
     HostTensor host = HostTensor::create(dtype, shape).value();
@@ -91,9 +78,6 @@ class GemvTest : public ::testing::TestWithParam<Device> {
     const Status status = gemv(context(), args);
     return status.ok() ? "accepted" : std::string(status.rule());
   }
-
- private:
-  std::optional<Context> context_;
 };
 
 // Every relative alignment of rows and x, and leading dimensions around the columns.
@@ -322,9 +306,7 @@ TEST_P(GemvTest, RecordedReplayedAndOnTwoStreamsAtOnce) {
   EXPECT_EQ(values(second), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GemvTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, GemvTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

@@ -8,31 +8,18 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
-class HistogramTest : public ::testing::TestWithParam<Device> {
+class HistogramTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   using Counts = std::vector<std::int64_t>;
   template <class T>
   Counts counts(const std::vector<T>& values, HistogramArgs options) {
@@ -41,9 +28,6 @@ class HistogramTest : public ::testing::TestWithParam<Device> {
     EXPECT_TRUE(result.ok()) << result.status().message();
     return result.ok() ? result->template to_vector<std::int64_t>().value() : Counts();
   }
-
- private:
-  std::optional<Context> context_;
 };
 
 TEST_P(HistogramTest, TheTextbook) {
@@ -154,9 +138,7 @@ TEST_P(HistogramTest, RecordedReplayedAndOnTwoStreamsAtOnce) {
   expect_right(second);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, HistogramTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, HistogramTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

@@ -71,6 +71,35 @@ TEST_P(LayerNormTest, RowsMayLieAtTwoStrides) {
   }
 }
 
+// The same of whole vectors, with all weights.
+TEST_P(LayerNormTest, WholeRowsWithWeightsMayLieAtTwoStrides) {
+  constexpr std::int64_t kColumns = 384;
+  const Tensor room = tensor({3, 5, kColumns + 8}, number_at);
+  const ConstTensorView x = std::as_const(room).view().slice(1, 1, 5).slice(2, 0, kColumns);
+  const Tensor weight = tensor({kColumns}, [](std::int64_t j) { return 0.5f + static_cast<float>(j % 5); });
+  const Tensor bias = tensor({kColumns}, [](std::int64_t j) { return static_cast<float>(j % 3); });
+  Tensor out = tensor({3, 6, kColumns}, [](std::int64_t) { return kNan; });
+  const TensorView y = out.view().slice(1, 0, 4);
+  const LayerNormArgs args{.x = x, .weight = weight, .bias = bias, .y = y};
+  for_every_rung(layer_norm_operator(), args, 2, [&](const std::string& rung) {
+    const std::vector<float> all = out.to_vector<float>().value();
+    for (std::int64_t b = 0; b < 3; ++b) {
+      for (std::int64_t i = 0; i < 4; ++i) {
+        std::vector<float> row;
+        for (std::int64_t j = 0; j < kColumns; ++j)
+          row.push_back(number_at((b * 5 + i + 1) * (kColumns + 8) + j));
+        const std::vector<double> expected = normalised(row);
+        for (std::int64_t j = 0; j < kColumns; ++j) {
+          const double weighed = expected[static_cast<std::size_t>(j)] * (0.5 + static_cast<double>(j % 5)) +
+                                 static_cast<double>(j % 3);
+          ASSERT_NEAR(all[static_cast<std::size_t>((b * 6 + i) * kColumns + j)], weighed, 3e-5)
+              << rung << " " << b << " " << i << " " << j;
+        }
+      }
+    }
+  });
+}
+
 // The residual of a stream goes through x's place: x is what the layer in front gave, y goes where x was.
 TEST_P(LayerNormTest, TheResidualHasTheSumAfterwards) {
   for (const RungRow& rung : layer_norm_operator().rungs) {

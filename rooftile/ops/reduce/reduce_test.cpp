@@ -15,15 +15,10 @@
 #include "rooftile/core/host_tensor.h"
 #include "rooftile/core/memory.h"
 #include "rooftile/core/operator.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
-
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
 
 // A strided view of host elements, moved to a device and reduced there.
 struct Layout {
@@ -32,15 +27,8 @@ struct Layout {
   std::int64_t first = 0;  // element of the storage that the view starts at
 };
 
-class ReduceTest : public ::testing::TestWithParam<Device> {
+class ReduceTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   // Reduces `layout` of the storage; `out` comes back with as many elements as the shape says.
   template <class In, class Out>
   Status run(const std::vector<In>& storage, const Layout& layout, std::vector<Out>& out,
@@ -73,14 +61,9 @@ class ReduceTest : public ::testing::TestWithParam<Device> {
     out = result[0];
     return status;
   }
-
- private:
-  std::optional<Context> context_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, ReduceTest, ::testing::ValuesIn(usable_devices()), [](const auto& param) {
-  return param.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(param.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, ReduceTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 TEST_P(ReduceTest, SumOfNothingIsZero) {
   float out = 7.0f;

@@ -1,13 +1,13 @@
 // What is special to scan: its edges, and its contract, on every device that is usable here. The cases themselves run
 // through the lab.
 #include "rooftile/ops/scan/scan.h"
+#include "tests/ops/operator_fixture.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,21 +15,8 @@
 namespace rooftile {
 namespace {
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
-class ScanTest : public ::testing::TestWithParam<Device> {
+class ScanTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   template <class T>
   std::vector<T> result(const std::vector<T>& values, const ScanArgs& options, const Extents& shape = {-1}) {
     const Tensor in = Tensor::from(context(), view(values)).value();
@@ -43,9 +30,6 @@ class ScanTest : public ::testing::TestWithParam<Device> {
     const Result<Tensor> out = scan(context(), in, options);
     return out.ok() ? "accepted" : out.status().rule();
   }
-
- private:
-  std::optional<Context> context_;
 };
 
 TEST_P(ScanTest, InclusiveAndExclusiveOfTheTextbook) {
@@ -145,9 +129,7 @@ TEST_P(ScanTest, RecordedReplayedAndOnTwoStreamsAtOnce) {
   expect_right(second);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, ScanTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, ScanTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

@@ -7,31 +7,18 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
-class SelectTest : public ::testing::TestWithParam<Device> {
+class SelectTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   // The first `count` elements of out, of a partition all.
   template <class T>
   std::vector<T> chosen(const std::vector<T>& values, SelectArgs options,
@@ -57,8 +44,6 @@ class SelectTest : public ::testing::TestWithParam<Device> {
   }
   std::int64_t count() const { return count_; }
 
- private:
-  std::optional<Context> context_;
   std::int64_t count_ = -1;
 };
 
@@ -237,9 +222,7 @@ TEST_P(SelectTest, RecordedReplayedAndOnTwoStreamsAtOnce) {
   expect_right(second, second_number);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, SelectTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, SelectTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

@@ -7,32 +7,19 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "rooftile/core/operator.h"
 #include "rooftile/ops/topk/topk_table.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
 
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
-
-class TopkTest : public ::testing::TestWithParam<Device> {
+class TopkTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   template <class T>
   std::vector<std::int64_t> indices(const std::vector<T>& values, TopkArgs options) {
     const Tensor in = Tensor::from(context(), view(values)).value();
@@ -42,9 +29,6 @@ class TopkTest : public ::testing::TestWithParam<Device> {
     return (*result)[1].template to_vector<std::int64_t>().value();
   }
   using List = std::vector<std::int64_t>;
-
- private:
-  std::optional<Context> context_;
 };
 
 // A GPU of sm_89 has 99 KiB for a block, where one of sm_90 has 227. On the simulated SM, which every build has.
@@ -156,9 +140,7 @@ TEST_P(TopkTest, RecordedReplayedAndOnTwoStreamsAtOnce) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, TopkTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
+INSTANTIATE_TEST_SUITE_P(Devices, TopkTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile

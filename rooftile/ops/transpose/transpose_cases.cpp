@@ -52,7 +52,7 @@ void add_edges(std::vector<Case>& cases, DType dtype) {
       matrix_of(17 * vector, 33 * vector),
       // Odd rows around the edges of a shifted tile, with whole tiles between them; of bytes each tile but the large one.
       matrix_of(241, 129), matrix_of(255, 257), matrix_of(383, 259), matrix_of(121, 131), matrix_of(239, 67),
-      matrix_of(650, 131), matrix_of(700, 131), batch_of(3, 123, 66),
+      matrix_of(650, 131), matrix_of(700, 131), batch_of(3, 123, 66), batch_of(2, 450, 131),
       // Rows of in begin within a burst of DRAM, rows of out do not: blocks in the other order.
       matrix_of(320, 328),
       // Long and short.

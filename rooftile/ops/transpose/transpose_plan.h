@@ -17,6 +17,9 @@ inline constexpr int kMaxBatchRank = kMaxRank - 2;
 inline constexpr int kMostShortBytes = 64;
 // whole_matrices takes matrices of so many bytes at most.
 inline constexpr int kMostWholeBytes = 8192;
+// whole_columns takes matrices of bytes whose columns have so many.
+inline constexpr int kLeastColumnBytes = kVectorBytes;
+inline constexpr int kMostColumnBytes = 720;
 
 // The leading dimensions, those that lie one behind the other merged. Strides are in bytes.
 struct Batch {

@@ -59,6 +59,15 @@ std::string_view supports_shifted(const TransposeArgs& args, const DevicePropert
   return supports_rows(args, device);
 }
 
+std::string_view supports_whole_columns(const TransposeArgs& args, const DeviceProperties& device) {
+  const Geometry g = geometry(args);
+  if (g.item_bytes != 1) return "serves items of a byte: see shifted_tiles";
+  if (g.m < transpose_plan::kLeastColumnBytes || g.m > transpose_plan::kMostColumnBytes)
+    return "serves columns of 16 to 720 bytes: see shifted_tiles";
+  if (!g.out_without_gaps()) return "needs out without gaps: see shifted_tiles";
+  return supports_shifted(args, device);
+}
+
 std::string_view supports_few_rows(const TransposeArgs& args, const DeviceProperties& device) {
   const Geometry g = geometry(args);
   if (g.m * g.item_bytes > transpose_plan::kMostShortBytes) return "serves columns of up to 64 bytes";
@@ -186,6 +195,15 @@ std::vector<Rung<TransposeArgs>> tile_rungs() {
        .expects = {{"shared_load_conflict_degree", 1, 1},
                    {"shared_store_conflict_degree", 1, 1},
                    {"bytes_moved_over_needed", 1, 1.05}}},
+      {.rung = transpose_rungs::whole_columns,
+       .idea =
+           "A tile as tall as the matrix writes one contiguous piece of out, across the ends of its rows.",
+       .change = "shifted_tiles that do not end along m: no rows that two tiles read",
+       .supports = supports_whole_columns,
+       // Vectors that cover a row of 64 bytes, and the two halves of each: L1's.
+       .expects = {{"shared_load_conflict_degree", 1, 1},
+                   {"shared_store_conflict_degree", 1, 1},
+                   {"bytes_moved_over_needed", 1, 1.65}}},
   };
 }
 
@@ -246,6 +264,7 @@ std::string_view transpose_choose(const TransposeArgs& args, const DevicePropert
   if (g.item_bytes >= 8 && serves(&supports_tensor_maps)) return "element_tiles";
   if (device.compute_capability == 90 && serves(&supports_tensor_maps)) return "tma";
   if (serves(&supports_vector_rows)) return "swizzled";
+  if (serves(&supports_whole_columns)) return "whole_columns";
   return serves(&supports_shifted) ? "shifted_tiles" : "element_tiles";
 }
 

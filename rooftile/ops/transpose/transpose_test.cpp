@@ -8,21 +8,15 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "rooftile/core/memory.h"
 #include "rooftile/core/operator.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
-
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
 
 // A view of `first` and on in a buffer.
 struct Layout {
@@ -51,15 +45,8 @@ std::int64_t place(const Layout& layout, const Extents& index) {
   return at;
 }
 
-class TransposeTest : public ::testing::TestWithParam<Device> {
+class TransposeTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   template <class T>
   TransposeArgs args_on_device(const DeviceMemory& in, const Layout& from, const DeviceMemory& out,
                                const Layout& to, bool packed) {
@@ -169,15 +156,9 @@ class TransposeTest : public ::testing::TestWithParam<Device> {
     run("the chosen rung", [&] { return transpose(context(), args); });
     return served;
   }
-
-  std::optional<Context> context_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, TransposeTest, ::testing::ValuesIn(usable_devices()),
-                         [](const auto& param) {
-                           return param.param.kind == DeviceKind::cuda ? std::string("cuda")
-                                                                       : to_string(param.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(Devices, TransposeTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 TEST_P(TransposeTest, ServesRowsWithGaps) {
   // 16-byte aligned pitches on both sides; then odd ones.

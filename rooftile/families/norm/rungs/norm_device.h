@@ -163,28 +163,34 @@ __device__ __forceinline__ Results results_of(std::int64_t n, float eps, Take ta
   return Results::of<Norm>(stats, scale, length, eps);
 }
 
-// A call's tensors, and where a row begins in each.
+// A call's tensors, and where a row begins in each. What a kernel needs before its first load stands in front: what it waits for
+// when its constants are not at hand is a part of a short one.
 template <class T>
 struct Operands {
-  RowPlaces<kTensors> places;
   const T* g_x;
-  T* g_residual;      // null: none
+  std::int64_t x_pitch;
+  std::int64_t rows;
+  std::int64_t row_length;
   const T* g_weight;  // null: ones
   const T* g_bias;    // null: zeros
   T* g_y;
+  std::int64_t y_pitch;
+  T* g_residual;  // null: none
   float eps;
+  bool is_split;  // rows lie at two strides
+  RowPlaces<kTensors> places;
 
   [[nodiscard]] __device__ __forceinline__ const T* x(std::int64_t row) const {
-    return g_x + places.offset(kX, row);
+    return g_x + (is_split ? places.offset(kX, row) : row * x_pitch);
   }
   [[nodiscard]] __device__ __forceinline__ T* residual(std::int64_t row) const {
     return g_residual == nullptr ? nullptr : g_residual + places.offset(kResidual, row);
   }
   [[nodiscard]] __device__ __forceinline__ T* y(std::int64_t row) const {
-    return g_y + places.offset(kY, row);
+    return g_y + (is_split ? places.offset(kY, row) : row * y_pitch);
   }
-  [[nodiscard]] __device__ __forceinline__ std::int64_t count() const { return places.rows.count; }
-  [[nodiscard]] __device__ __forceinline__ std::int64_t length() const { return places.rows.length; }
+  [[nodiscard]] __device__ __forceinline__ std::int64_t count() const { return rows; }
+  [[nodiscard]] __device__ __forceinline__ std::int64_t length() const { return row_length; }
 
   template <class Norm, class Take, class Any = IsMine>
   [[nodiscard]] __device__ __forceinline__ Results results(Take take, Any any = {}) const {
@@ -242,13 +248,19 @@ template <class T, class Args>
 Operands<T> operands_of(const Call<Args>& call) {
   const Args& args = call.args;
   const ConstTensorView bias = bias_of(args);
-  return {.places = RowPlaces<kTensors>::of(call.template config<Cut>().rows),
-          .g_x = static_cast<const T*>(args.x.data),
-          .g_residual = static_cast<T*>(is_absent(args.residual) ? nullptr : args.residual.data),
+  const Rows<kTensors>& rows = call.template config<Cut>().rows;
+  return {.g_x = static_cast<const T*>(args.x.data),
+          .x_pitch = rows.tensors[kX].pitch,
+          .rows = rows.count,
+          .row_length = rows.length,
           .g_weight = static_cast<const T*>(is_absent(args.weight) ? nullptr : args.weight.data),
           .g_bias = static_cast<const T*>(is_absent(bias) ? nullptr : bias.data),
           .g_y = static_cast<T*>(args.y.data),
-          .eps = static_cast<float>(args.eps)};
+          .y_pitch = rows.tensors[kY].pitch,
+          .g_residual = static_cast<T*>(is_absent(args.residual) ? nullptr : args.residual.data),
+          .eps = static_cast<float>(args.eps),
+          .is_split = rows.inner != rows.count,
+          .places = RowPlaces<kTensors>::of(rows)};
 }
 
 // Calls body.operator()<T>(). In the checked build one dtype goes through every path, but of vectors, whose elements it may

@@ -98,39 +98,51 @@ __device__ __forceinline__ Vec<T, kElements> rounded_each(const Vec<float, kElem
   return made;
 }
 
+// Of a weight or bias that begins at g_values, the vector at place(g_values); the same value throughout where there is none (null).
+template <class T, class Place>
+__device__ __forceinline__ RawVector beside_or(const T* g_values, float value, Place place) {
+  if (g_values != nullptr) return load_bytes<kVecBytes>(place(g_values));
+  Vec<T, kVecElements<T>> same;
+#pragma unroll
+  for (int e = 0; e < kVecElements<T>; ++e) same[e] = rounded<T>(value);
+  return bits_of(same);
+}
+
+// made, times weight and with bias.
+template <class Norm, class T, int kElements>
+__device__ __forceinline__ void weigh(Vec<float, kElements>& made, const RawVector& weight,
+                                      const RawVector& bias) {
+  const auto w = as_floats(as_vector<T>(weight));
+#pragma unroll
+  for (int e = 0; e < kElements; ++e) made[e] *= w[e];
+  if constexpr (Norm::kHasMean) {
+    const auto b = as_floats(as_vector<T>(bias));
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) made[e] += b[e];
+  }
+}
+
 // Weight and bias of a whole row's vectors, on their way before they are needed as far as there are registers: all of a short row, from
-// before its sums are there; else the next vector's (kNext) from start() on, or none.
-template <class Norm, class T, class Row, bool kNext>
+// before its sums are there; else those of the next kAhead vectors from start() on, or none.
+template <class Norm, class T, class Row, int kAhead>
 class BesideWhole {
  public:
   __device__ __forceinline__ BesideWhole(const Operands<T>& call, const Row& row) : call_(call), row_(row) {
     if constexpr (kHasAll) ask_first();
   }
   __device__ __forceinline__ void start() {
-    if constexpr (!kHasAll && kNext) ask_first();
+    if constexpr (!kHasAll && kAhead > 0) ask_first();
   }
   // For v = 0, 1, 2 ...: what vector v is normalised to, times its weight and with its bias.
   __device__ __forceinline__ void apply(int v, Vec<float, Row::kElements>& made) {
-    const auto each = [&](const RawVector& raw, auto op) {
-      const auto values = as_floats(as_vector<T>(raw));
-#pragma unroll
-      for (int e = 0; e < Row::kElements; ++e) made[e] = op(made[e], values[e]);
-    };
-    const auto times = [](float a, float b) { return a * b; };
-    const auto plus = [](float a, float b) { return a + b; };
-    if constexpr (kHasAll || kNext) {
-      each(weight_[v % kSlots], times);
-      if constexpr (Norm::kHasMean) each(bias_[v % kSlots], plus);
-      if constexpr (kNext) ask(v + kSlots);
-    } else {
-      if (call_.g_weight != nullptr) each(of(call_.g_weight, v, 1.0f), times);
-      if (Norm::kHasMean && call_.g_bias != nullptr) each(of(call_.g_bias, v, 0.0f), plus);
-    }
+    if constexpr (!kHasAll && kAhead == 0) ask(v);
+    weigh<Norm, T>(made, weight_[v % kSlots], bias_[v % kSlots]);
+    if constexpr (kAhead > 0) ask(v + kSlots);
   }
 
  private:
   static constexpr bool kHasAll = Row::kVectors <= 3;
-  static constexpr int kSlots = kHasAll ? Row::kVectors : 1;
+  static constexpr int kSlots = kHasAll ? Row::kVectors : kAhead > 0 ? kAhead : 1;
 
   __device__ __forceinline__ void ask_first() {
 #pragma unroll
@@ -138,21 +150,64 @@ class BesideWhole {
   }
   __device__ __forceinline__ void ask(int v) {
     if (v >= Row::kVectors || !row_.has_all(row_.first(v))) return;
-    weight_[v % kSlots] = of(call_.g_weight, v, 1.0f);
-    if constexpr (Norm::kHasMean) bias_[v % kSlots] = of(call_.g_bias, v, 0.0f);
-  }
-  [[nodiscard]] __device__ __forceinline__ RawVector of(const T* g_values, int v, float value) const {
-    if (g_values != nullptr) return load_bytes<kVecBytes>(row_.at(g_values, v));
-    Vec<T, Row::kElements> same;
-#pragma unroll
-    for (int e = 0; e < Row::kElements; ++e) same[e] = rounded<T>(value);
-    return bits_of(same);
+    const auto place = [&](const T* g_values) { return row_.at(g_values, v); };
+    weight_[v % kSlots] = beside_or(call_.g_weight, 1.0f, place);
+    if constexpr (Norm::kHasMean) bias_[v % kSlots] = beside_or(call_.g_bias, 0.0f, place);
   }
 
   const Operands<T>& call_;
   const Row& row_;
   RawVector weight_[kSlots];
   RawVector bias_[kSlots];
+};
+
+// The same through shared memory, for rows of which a block has several: each of its threads asks for a part before the sums are
+// there, which takes fewer registers than all of what it needs.
+template <class Norm, class T, class Row, int kThreads>
+class BesideShared {
+ public:
+  struct Shared {
+    RawVector weight[Row::kCapacity];
+    RawVector bias[Norm::kHasMean ? Row::kCapacity : 1];
+  };
+  __device__ __forceinline__ BesideShared(const Operands<T>& call, const Row& row, Shared& s)
+      : row_(row), s_(s), vectors_(static_cast<int>(call.length()) / Row::kElements) {
+    for_own([&](int i, int at) {
+      const auto place = [&](const T* g_values) { return g_values + at * Row::kElements; };
+      weight_[i] = beside_or(call.g_weight, 1.0f, place);
+      if constexpr (Norm::kHasMean) bias_[i] = beside_or(call.g_bias, 0.0f, place);
+    });
+  }
+  // By all threads of the block.
+  __device__ __forceinline__ void start() {
+    for_own([&](int i, int at) {
+      s_.weight[at] = weight_[i];
+      if constexpr (Norm::kHasMean) s_.bias[at] = bias_[i];
+    });
+    __syncthreads();  // all of them are there
+  }
+  __device__ __forceinline__ void apply(int v, Vec<float, Row::kElements>& made) const {
+    const int at = row_.first(v) / Row::kElements;
+    weigh<Norm, T>(made, s_.weight[at], s_.bias[Norm::kHasMean ? at : 0]);
+  }
+
+ private:
+  static constexpr int kOwn = static_cast<int>(ceil_div(Row::kCapacity, kThreads));
+
+  template <class Body>
+  __device__ __forceinline__ void for_own(Body body) const {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const int at = static_cast<int>(threadIdx.x) + i * kThreads;
+      if (at < vectors_) body(i, at);
+    }
+  }
+
+  const Row& row_;
+  Shared& s_;
+  int vectors_;
+  RawVector weight_[kOwn];
+  RawVector bias_[kOwn];
 };
 
 template <class T, class Row, class Beside>

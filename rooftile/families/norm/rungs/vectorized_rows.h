@@ -8,6 +8,17 @@ namespace rooftile::ROOFTILE_TARGET::norm {
 // Rows that are more than a warp's have a block to themselves.
 constexpr int block_of(int threads) { return threads <= kWarpSize ? norm_plan::kVectorizedBlock : threads; }
 
+// Weight and bias of many vectors a thread go through shared memory, where a block has several rows.
+constexpr bool shares_beside(int threads, int vectors, bool is_whole) {
+  return is_whole && threads < kWarpSize && vectors > 3;
+}
+
+constexpr RowShape row_shape(std::size_t shape) {
+  constexpr std::size_t kFirst = norm_plan::kRowShapes.size();
+  return shape < kFirst ? norm_plan::kRowShapes[shape] : norm_plan::kHalfWarpShapes[shape - kFirst];
+}
+inline constexpr std::size_t kShapes = norm_plan::kRowShapes.size() + norm_plan::kHalfWarpShapes.size();
+
 template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual) / block_of(kThreads))
     vectorized_rows_kernel(Operands<T> call) {
@@ -31,8 +42,13 @@ __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual
         },
         [](bool mine) { return kThreads < kWarpSize ? __any_sync(kFullMask, mine) != 0 : mine; });
   };
-  if constexpr (kWhole) {
-    BesideWhole<Norm, T, decltype(row), false> beside(call, row);
+  if constexpr (shares_beside(kThreads, kVectors, kWhole)) {
+    using Beside = BesideShared<Norm, T, decltype(row), block_of(kThreads)>;
+    __shared__ typename Beside::Shared s_beside;
+    Beside beside(call, row, s_beside);
+    store_whole(row, take_results(), beside, call.y(place));
+  } else if constexpr (kWhole) {
+    BesideWhole<Norm, T, decltype(row), 0> beside(call, row);
     store_whole(row, take_results(), beside, call.y(place));
   } else {
     store_results(call, row, take_results(), call.y(place));
@@ -41,17 +57,21 @@ __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual
 
 template <class Norm, bool kResidual, class T, std::size_t kShape = 0, class Args>
 Status launch_row_shape(const Call<Args>& call) {
-  constexpr RowShape kOf = norm_plan::kRowShapes[kShape];
+  constexpr RowShape kOf = row_shape(kShape);
   constexpr int kBlock = block_of(kOf.threads);
+  constexpr bool kIsHalfWarp = kShape >= norm_plan::kRowShapes.size();  // of whole rows without a residual
   const Cut& cut = call.template config<Cut>();
-  if (cut.shape == static_cast<int>(kShape)) {
-    const auto kernel = cut.is_whole
-                            ? vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, true>
-                            : vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, false>;
-    return launch_rows<T>(call, kernel, kBlock, kBlock / kOf.threads);
+  if constexpr (!kIsHalfWarp || !kResidual) {
+    if (cut.shape == static_cast<int>(kShape)) {
+      auto kernel = vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, true>;
+      if constexpr (!kIsHalfWarp) {
+        if (!cut.is_whole)
+          kernel = vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, false>;
+      }
+      return launch_rows<T>(call, kernel, kBlock, kBlock / kOf.threads);
+    }
   }
-  if constexpr (kShape + 1 < norm_plan::kRowShapes.size())
-    return launch_row_shape<Norm, kResidual, T, kShape + 1>(call);
+  if constexpr (kShape + 1 < kShapes) return launch_row_shape<Norm, kResidual, T, kShape + 1>(call);
   return unsupported("a longer row than registers have room for");
 }
 

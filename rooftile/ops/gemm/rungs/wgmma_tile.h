@@ -24,7 +24,7 @@ template <int kOuter, bool kAlong>
 struct StageOperand {
   static constexpr int kBytes = kOuter * kStepDepth * 2;
   static constexpr std::uint32_t kSliceBytes = kAlong ? 32 : 16 * 128;  // to the next 16 along k
-  static_assert(kOuter % 64 == 0);
+  static_assert(kOuter % (kAlong ? 8 : 64) == 0);
 
   // By one thread: from row (column) `outer` and line `line` on; what is outside comes as zeros.
   __device__ __forceinline__ static void load(std::byte* s_stage, const TensorMap& map, int outer, int line,
@@ -60,7 +60,8 @@ struct StageOperand {
 
 // The map of an operand, of boxes of kOuter rows of a (columns of b) by 64 along k.
 template <int kOuter, bool kAlong>
-Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gemm_plan::WgmmaOperand& x) {
+Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gemm_plan::WgmmaOperand& x,
+                        L2Promotion promotion = L2Promotion::bytes128) {
   const std::int64_t leading = kAlong ? x.outer : x.line;
   const std::int64_t count = kAlong ? x.outers : x.lines;
   TensorMapSpec spec{.data = const_cast<void*>(data), .dtype = dtype, .rank = 3};
@@ -68,6 +69,7 @@ Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gem
   spec.strides = {1, leading, x.batches == 1 ? leading * count : x.batch};
   spec.box = {64, kAlong ? kOuter : kStepDepth, 1};
   spec.swizzle = TileSwizzle::bytes128;
+  spec.l2_promotion = promotion;
   return make_tensor_map(map, spec);
 }
 template <int kRows, int kColumns, bool kAlongA, bool kAlongB>
@@ -262,13 +264,10 @@ class WarpResults {
   int lane_;
 };
 
-// launch_it.operator()<T, kAlongA, kAlongB>(problem, operands, data) of a call's types and layouts, its operands copied first where they
-// have to be.
-template <class Cut = gemm_plan::WgmmaCut, class Launch>
-Status with_wgmma_operands(const Call<GemmArgs>& call, Launch launch_it) {
-  const Problem p = gemm_plan::problem_of(call.args);
-  if (p.is_empty()) return {};
-  if (call.config<Cut>().tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 tiles");
+// launch_it.operator()<T, kAlongA, kAlongB>(problem, operands, data) of a call's types and the layouts of this problem, its operands copied
+// first where they have to be.
+template <class Launch>
+Status with_layouts_of(const Call<GemmArgs>& call, const Problem& p, Launch launch_it) {
   const gemm_plan::WgmmaOperands operands = gemm_plan::wgmma_operands(p);
   OperandData data{};
   ROOFTILE_TRY(copy_operands(call, p, operands, data));
@@ -279,6 +278,14 @@ Status with_wgmma_operands(const Call<GemmArgs>& call, Launch launch_it) {
     return operands.b.along ? launch_it.template operator()<T, false, true>(p, operands, data)
                             : launch_it.template operator()<T, false, false>(p, operands, data);
   });
+}
+// The same of a call of tiles.
+template <class Cut = gemm_plan::WgmmaCut, class Launch>
+Status with_wgmma_operands(const Call<GemmArgs>& call, Launch launch_it) {
+  const Problem p = gemm_plan::problem_of(call.args);
+  if (p.is_empty()) return {};
+  if (call.config<Cut>().tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 tiles");
+  return with_layouts_of(call, p, launch_it);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

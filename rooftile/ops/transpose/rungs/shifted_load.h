@@ -64,17 +64,18 @@ __device__ __forceinline__ void load_vectors(const ShiftedPlace& place, typename
   constexpr int kBytes = T::kLoadBytes;
   constexpr int kVectors = T::kColumns * T::kItemBytes / kBytes;  // of a row
   constexpr int kGroupsOfBlock = T::kThreads / kVectors;
-  constexpr int kUnits = T::kGroups / kGroupsOfBlock;  // groups of a thread
   constexpr int kItems = kBytes / T::kItemBytes;
-  static_assert(T::kThreads % kVectors == 0 && T::kGroups % (kGroupsOfBlock * T::kAtOnce) == 0,
-                "every thread loads as many vectors");
+  static_assert(T::kThreads % kVectors == 0 &&
+                    (T::kWholeColumns ? T::kAtOnce == 1 : T::kGroups % (kGroupsOfBlock * T::kAtOnce) == 0),
+                "every thread loads as many vectors, or one at a time");
   const int vector = static_cast<int>(threadIdx.x) % kVectors;
   const int group = static_cast<int>(threadIdx.x) / kVectors;
+  const int units = T::template units<kGroupsOfBlock>(place.rows, group);  // groups of the thread
   const bool needed = kWhole || vector * kItems < place.columns;
   const char* g_vector = place.in + group * T::kGroup * place.in_row + vector * kBytes;
   const std::int64_t step = (kGroupsOfBlock - 1) * T::kGroup * place.in_row;
 #pragma unroll 1
-  for (int first = 0; first < kUnits; first += T::kAtOnce) {
+  for (int first = 0; first < units; first += T::kAtOnce) {
     VectorPair<kBytes> r_rows[T::kAtOnce][T::kGroup];
     unsigned r_shifts[T::kAtOnce][T::kGroup];
 #pragma unroll
@@ -174,14 +175,13 @@ __device__ __forceinline__ void load_shifted(const ShiftedPlace& place, typename
     constexpr int kBytes = T::kLoadBytes;
     const bool corner =
         place.room_before < kBytes || place.room_behind < place.columns * T::kItemBytes + kBytes;
-    if (whole && !corner) {
-      load_vectors<T, true>(place, s_words);
-    } else {
-      load_vectors<T, false>(place, s_words);
-      if (corner) {
-        __syncthreads();  // the zeros are stored
-        load_corners<T>(place, s_words);
-      }
+    if constexpr (!T::kWholeColumns) {
+      if (whole && !corner) return load_vectors<T, true>(place, s_words);
+    }
+    load_vectors<T, false>(place, s_words);
+    if (corner) {
+      __syncthreads();  // the zeros are stored
+      load_corners<T>(place, s_words);
     }
   } else if (whole) {
     load_items<T, true>(place, s_words);

@@ -44,6 +44,12 @@ struct ShiftedTile {
     return group * kColumns + group / kChunkWords * kPad;
   }
 
+  static constexpr bool kWholeColumns = false;  // as tall as the matrix: see column_tile.h
+  template <int kGroupsOfBlock>
+  __device__ static __forceinline__ constexpr int units(int /*rows*/, int /*first_group*/) {
+    return kGroups / kGroupsOfBlock;
+  }
+
   // The 16-byte vectors that a thread stores into a row lie kStores vectors from the next thread's: an exclusive
   // or sends eight lanes to all banks.
   static constexpr int kStores = kLoadBytes / kItemBytes / 4;
