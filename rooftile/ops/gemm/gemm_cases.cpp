@@ -289,7 +289,9 @@ std::vector<Case> gemm_cases() {
   // What `sim` shows; on its four multiprocessors a unit of stream_k has a whole tile and a part of the next.
   cases.push_back(make_case({.m = 384, .n = 384, .k = 64}));
   // Of 16 bits: every ring of stages goes round, and tiles have more than 64 columns.
-  cases.push_back(make_case({.m = 65, .n = 448, .k = 448, .dtype = DType::bf16}));
+  cases.push_back(make_case({.m = 33, .n = 264, .k = 776, .dtype = DType::bf16}));
+  // The parts of a tile meet in a cluster.
+  cases.push_back(make_case({.m = 30, .n = 30, .k = 1500, .dtype = DType::bf16}));
   for (const DType dtype : kDTypes) {
     add_edges(cases, dtype);
     add_layouts(cases, dtype);

@@ -165,6 +165,19 @@ RungPlan plan_wgmma(const GemmArgs& args, const DeviceProperties& device) {
 RungPlan plan_multicast(const GemmArgs& args, const DeviceProperties& device) {
   return plan_ring(args, gemm_plan::kMulticastShapes, 2, device);
 }
+std::string_view supports_parts(const GemmArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_wgmma(args, device); !reason.empty()) return reason;
+  const Problem p = gemm_plan::problem_of(args);
+  constexpr std::int64_t kMost = 65535;  // blocks along y and z
+  return p.n > 16 * kMost || p.batches > kMost
+             ? "serves up to 2^20 - 16 columns and 65535 products: see warp_specialized"
+             : "";
+}
+RungPlan plan_parts(const GemmArgs& args, const DeviceProperties& device) {
+  const Problem p = gemm_plan::problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::fastest_parts(p, device))};
+}
 std::string_view supports_swap(const GemmArgs& args, const DeviceProperties& device) {
   if (const std::string_view reason = supports_wgmma(args, device); !reason.empty()) return reason;
   return gemm_plan::skinny_problem_of(args).m > gemm_plan::kMostSwapRows
@@ -377,6 +390,14 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .supports = supports_wgmma,
        .plan = plan_multicast,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+      {.rung = gemm_rungs::cluster_split_k,
+       .idea =
+           "A block for each narrow tile, or for a part of its steps; parts send their sums through the cluster.",
+       .change = "deeper stages, more of the multiprocessors, and fewer waits for memory one after the other",
+       .source = "PTX ISA, st.async; CUTLASS, split-k",
+       .supports = supports_parts,
+       .plan = plan_parts,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::direct_fragments,
        .idea =
            "Up to 16 rows: the 16 bytes that a lane loads of a column of b are what it holds of two products.",
@@ -415,8 +436,14 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
   if (is_half(args)) {
     best = serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
     constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
+    // The rungs for a few rows were fitted beside a slower warp_specialized, and have not been timed beside this one or cluster_split_k.
+    const bool is_few = supports_swap(args, device).empty();
+    const double as_then = is_few ? 1.22 : 1;
     offer("warp_specialized", supports_wgmma(args, device),
-          [&] { return gemm_plan::fastest_wgmma(problem, kShapes, 1, device).microseconds; });
+          [&] { return as_then * gemm_plan::fastest_wgmma(problem, kShapes, 1, device).microseconds; });
+    if (!is_few)
+      offer("cluster_split_k", supports_parts(args, device),
+            [&] { return gemm_plan::fastest_parts(problem, device).microseconds; });
     offer("swap_ab", supports_swap(args, device),
           [&] { return gemm_plan::swap_cut(gemm_plan::skinny_problem_of(args), device).microseconds; });
     offer("direct_fragments", supports_direct(args, device),

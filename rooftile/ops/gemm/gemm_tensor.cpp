@@ -75,11 +75,11 @@ WgmmaCut wgmma_cut(const Problem& problem, int shape, int cluster, const DeviceP
   // Of an H100, in cycles at 1755 MHz, measured: a step of a tile where all multiprocessors are busy, a tile's start and results, and what
   // every launch takes.
   constexpr double kCyclesPerMicrosecond = 1755;
-  constexpr double kOfStep[] = {1176, 888, 650, 520, 340};
-  constexpr double kOfTile[] = {3000, 2500, 1700, 1200, 1000};
-  constexpr double kLaunch = 5500;
+  constexpr double kOfStep[] = {1088, 772, 545, 333, 281};
+  constexpr double kOfTile[] = {3660, 2870, 2220, 1465, 974};
+  constexpr double kLaunch = 3800;
   // Where rows do not begin at multiples of 128 bytes, a line of a tile lies in two lines of L2.
-  constexpr double kOfTwoLines[] = {1.08, 1.18, 1.26, 1.7, 1.7};
+  constexpr double kOfTwoLines[] = {1.05, 1.19, 1.25, 2.4, 2.2};
   constexpr double kOfCrowd = 1.8;  // blocks that share a multiprocessor
   const WgmmaOperands operands = wgmma_operands(problem);
   double of_step = kOfStep[shape];
@@ -96,6 +96,46 @@ WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster, const De
   for (int shape = 1; shape < shapes; ++shape) {
     const WgmmaCut cut = wgmma_cut(problem, shape, cluster, device);
     if (cut.microseconds < best.microseconds) best = cut;
+  }
+  return best;
+}
+
+PartsCut parts_cut(const Problem& problem, int shape, int log_parts, const DeviceProperties& device) {
+  const PartShape tile = kPartShapes[shape];
+  PartsCut cut{.shape = shape,
+               .log_parts = log_parts < tile.log_parts ? log_parts : tile.log_parts,
+               .steps = static_cast<int>(ceil_div(problem.k, kPartDepth)),
+               .batches = problem.batches,
+               .tile_rows = ceil_div(problem.m, kPartRows),
+               .tile_columns = ceil_div(problem.n, tile.columns)};
+  while (1 << cut.log_parts > cut.steps) --cut.log_parts;
+  // Of an H100, measured: launch; a block's start and results; its steps; sums that are sent; results that are more than the sums.
+  constexpr double kLaunch = 0.5;
+  constexpr double kOfTile[] = {2.4, 1.9, 1.8};
+  constexpr double kOfStep[] = {0.228, 0.195, 0.21};
+  constexpr double kOfSums[] = {0, 1.6, 0.8};
+  constexpr double kOfMore = 0.6;
+  constexpr double kOfTwoLines = 2.2;
+  const WgmmaOperands operands = wgmma_operands(problem);
+  const bool is_slow = !is_of_lines(operands.a) || !is_of_lines(operands.b);
+  const bool gives_more = problem.c_data != nullptr || problem.bias_data != nullptr ||
+                          problem.activation != GemmActivation::none || problem.n % 8 != 0 ||
+                          problem.out.column != 1;
+  const auto steps = static_cast<double>(ceil_div(std::int64_t{cut.steps}, std::int64_t{1} << cut.log_parts));
+  const auto rounds = static_cast<double>(ceil_div(cut.tiles(), std::int64_t{device.multiprocessors}));
+  cut.microseconds =
+      kLaunch + rounds * (kOfTile[shape] + steps * kOfStep[shape] * (is_slow ? kOfTwoLines : 1) +
+                          (cut.log_parts > 0 ? kOfSums[shape] : 0) + (gives_more ? kOfMore : 0));
+  return cut;
+}
+
+PartsCut fastest_parts(const Problem& problem, const DeviceProperties& device) {
+  PartsCut best = parts_cut(problem, 0, 0, device);
+  for (int shape = 0; shape < static_cast<int>(std::size(kPartShapes)); ++shape) {
+    for (int log_parts = 0; log_parts <= kPartShapes[shape].log_parts; ++log_parts) {
+      const PartsCut cut = parts_cut(problem, shape, log_parts, device);
+      if (cut.microseconds < best.microseconds) best = cut;
+    }
   }
   return best;
 }
@@ -121,6 +161,10 @@ std::string explain_wgmma(const Problem& problem, const DeviceProperties& device
   constexpr int kShapes = std::size(kWgmmaShapes);
   for (int shape = 0; shape < kShapes; ++shape) describe("tiles of", wgmma_cut(problem, shape, 1, device));
   describe("fastest: tiles of", fastest_wgmma(problem, kShapes, 1, device));
+  const PartsCut parts = fastest_parts(problem, device);
+  add("cluster_split_k: tiles of %d x %d in %d parts, %lld blocks, %d steps of %d: %.1f us\n", kPartRows,
+      kPartShapes[parts.shape].columns, 1 << parts.log_parts, static_cast<long long>(parts.tiles()),
+      parts.steps, kPartDepth, parts.microseconds);
   return text;
 }
 

@@ -76,6 +76,26 @@ ROOFTILE_HOST_DEVICE inline WgmmaPlace wgmma_place(const WgmmaCut& cut, std::int
           .row = std::int64_t{band * most + in_band % high} * rows,
           .column = std::int64_t{in_band / high} * columns};
 }
+// Tiles of cluster_split_k: 64 rows, a block for each, or 2 or 4 (a cluster) that part its steps.
+struct PartShape {
+  int columns;
+  int log_parts;  // at most
+};
+inline constexpr PartShape kPartShapes[] = {{64, 0}, {32, 2}, {16, 2}};
+inline constexpr int kPartRows = 64;
+inline constexpr int kPartDepth = 128;  // of a step along k
+struct PartsCut {
+  int shape = 0;  // of kPartShapes
+  int log_parts = 0;
+  int steps = 1;       // of a tile
+  bool whole = false;  // k ends with a line of 64
+  std::int64_t batches = 1;
+  std::int64_t tile_rows = 1;
+  std::int64_t tile_columns = 1;
+  double microseconds = 0;  // that the model expects
+
+  [[nodiscard]] std::int64_t tiles() const { return batches * tile_rows * tile_columns << log_parts; }
+};
 // An operand as TMA and wgmma take it: rows of a (columns of b) `outer` elements apart, or lines along k `line` apart. Where neither kind lies
 // without gaps at multiples of 16 bytes it is copied first, so that one does.
 struct WgmmaOperand {
@@ -101,6 +121,10 @@ struct WgmmaOperands {
 // The one that the model expects to be fastest, of the first `shapes`.
 [[nodiscard]] WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster,
                                      const DeviceProperties& device);
+// log_parts is cut down to what the shape and the steps allow.
+[[nodiscard]] PartsCut parts_cut(const Problem& problem, int shape, int log_parts,
+                                 const DeviceProperties& device);
+[[nodiscard]] PartsCut fastest_parts(const Problem& problem, const DeviceProperties& device);
 // The model's reasons, in lines, the shape that is taken last. Of a product that warp_specialized serves.
 [[nodiscard]] std::string explain_wgmma(const Problem& problem, const DeviceProperties& device);
 

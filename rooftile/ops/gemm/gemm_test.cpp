@@ -154,9 +154,17 @@ class GemmTest : public ::testing::TestWithParam<Device> {
     }
   }
 
-  // A rung with this shape of wgmma's tiles. Sums of small integers are exact in f32, and up to 256 in bf16.
+  // A rung with this shape of wgmma's tiles.
   void expect_of_shape(const char* name, int shape, int cluster, DType dtype, DType out_dtype,
                        const Extents& mnk, bool has_bias) {
+    expect_of_cut(name, shape, dtype, out_dtype, mnk, has_bias, [&](const gemm_plan::Problem& problem) {
+      return gemm_plan::wgmma_cut(problem, shape, cluster, context().properties());
+    });
+  }
+  // A rung that is told how to cut a product. Sums of small integers are exact in f32, and up to 256 in bf16.
+  template <class CutOf>
+  void expect_of_cut(const char* name, int shape, DType dtype, DType out_dtype, const Extents& mnk,
+                     bool has_bias, CutOf cut_of) {
     const RungRow& rung = *gemm_operator().find_rung(name);
     if (GetParam().kind == DeviceKind::cpu || !unavailable_reason(rung, context().properties()).empty())
       return;
@@ -173,8 +181,7 @@ class GemmTest : public ::testing::TestWithParam<Device> {
     Tensor out = filled(out_dtype, {m, n}, kNan);
     GemmArgs args = {.a = a, .b = b, .out = out, .transpose_b = true};
     if (has_bias) args.bias = bias;
-    const RungPlan plan{.config = PlanConfig::of(gemm_plan::wgmma_cut(gemm_plan::problem_of(args), shape,
-                                                                      cluster, context().properties()))};
+    const RungPlan plan{.config = PlanConfig::of(cut_of(gemm_plan::problem_of(args)))};
     const Status status = launch_for(
         rung, GetParam().kind)({.stream = context().stream(),
                                 .device = &context().properties(),
@@ -343,6 +350,27 @@ TEST_P(GemmTest, EveryShapeOfWgmmasTiles) {
   }
   for (int shape = 0; shape < gemm_plan::kMulticastShapes; ++shape)
     expect_of_shape("cluster_multicast", shape, 2, DType::bf16, DType::f32, {300, 520, 200}, true);
+}
+
+// Stages that come by one request and by two (k = 200), parts of steps that are not equally many, rings that go round.
+TEST_P(GemmTest, EveryShapeOfPartsOfTiles) {
+  constexpr int kShapes = std::size(gemm_plan::kPartShapes);
+  for (int shape = 0; shape < kShapes; ++shape) {
+    for (int log_parts = 0; log_parts <= gemm_plan::kPartShapes[shape].log_parts; ++log_parts) {
+      const auto expect = [&](DType dtype, DType out_dtype, const Extents& mnk, bool has_bias) {
+        expect_of_cut("cluster_split_k", shape, dtype, out_dtype, mnk, has_bias,
+                      [&](const gemm_plan::Problem& problem) {
+                        return gemm_plan::parts_cut(problem, shape, log_parts, context().properties());
+                      });
+      };
+      for (const DType dtype : {DType::bf16, DType::f16}) {
+        expect(dtype, DType::f32, {70, 72, 640}, false);
+        expect(dtype, DType::f32, {130, 75, 200}, true);
+        expect(dtype, dtype, {70, 72, 20}, false);
+      }
+      expect(DType::bf16, DType::f32, {20, 24, 4096 + 64}, false);
+    }
+  }
 }
 
 // Also of fewer rows than parts, and of steps that do not divide.
@@ -582,7 +610,7 @@ TEST(GemmTestOfSchedules, ChoosesByTheModel) {
   EXPECT_EQ(of_halves(16, 14336, 4096, true), "swap_ab");
   EXPECT_EQ(of_halves(64, 4096, 4096, true), "swap_ab");
   EXPECT_EQ(of_halves(4096, 40, 4096, false), "swap_ab");
-  EXPECT_EQ(of_halves(65, 4096, 4096, true), "warp_specialized");
+  EXPECT_EQ(of_halves(65, 4096, 4096, true), "cluster_split_k");
 }
 
 // The reasons end with what is launched; a CPU, and a product without elements, have none.

@@ -7,6 +7,7 @@
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/setmaxnreg.h"
+#include "rooftile/device/warp.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
@@ -59,8 +60,76 @@ struct RingKernel {
     }
   };
 
+  // What one thread of the block asks for: stage after stage, tile after tile.
+  class Copier {
+   public:
+    __device__ __forceinline__ Copier(const Problem& p, const WgmmaCut& cut, const TensorMap& map_a,
+                                      const TensorMap& map_b, const Shared& shared, int rank)
+        : p_(p), cut_(cut), map_a_(map_a), map_b_(map_b), shared_(shared), rank_(rank) {}
+
+    // The first stages, before other threads know the barriers: nobody has to release them. Asking takes some 200 cycles each, and all wait
+    // for it: no more than what arrives at about that time.
+    __device__ __forceinline__ void ask_first() {
+      const Places places(*this, blockIdx.x / kCluster);
+      constexpr int kFirst = 2;
+      const int most = cut_.steps < kFirst ? cut_.steps : kFirst;
+#pragma unroll 1
+      for (; asked_ < most; ++asked_) ask(places, asked_);
+    }
+    __device__ __forceinline__ void ask_others() {
+#pragma unroll 1
+      for (std::int64_t tile = blockIdx.x / kCluster; tile < cut_.tiles(); tile += gridDim.x / kCluster) {
+        const Places places(*this, tile);
+#pragma unroll 1
+        for (int step = asked_; step < cut_.steps; ++step) {
+          mbarrier_wait(shared_.s_empty + turn_.stage, turn_.parity ^ 1);
+          ask(places, step);
+        }
+        asked_ = 0;
+      }
+    }
+
+   private:
+    struct Places {
+      int row;
+      int column;
+      int batch_a;
+      int batch_b;
+      __device__ __forceinline__ Places(const Copier& copier, std::int64_t tile) {
+        const WgmmaPlace place = gemm_plan::wgmma_place(copier.cut_, tile, kRows * kCluster, kColumns);
+        row = static_cast<int>(place.row) + copier.rank_ * kRows;
+        column = static_cast<int>(place.column) + copier.rank_ * (kColumns / kCluster);
+        batch_a = copier.p_.a.batch == 0 ? 0 : static_cast<int>(place.batch);
+        batch_b = copier.p_.b.batch == 0 ? 0 : static_cast<int>(place.batch);
+      }
+    };
+    __device__ __forceinline__ void ask(const Places& at, int step) {
+      std::byte* s_a = shared_.s_stages + turn_.stage * kStageBytes;
+      std::byte* s_b = s_a + A::kBytes;
+      Mbarrier* s_full = shared_.s_full + turn_.stage;
+      mbarrier_arrive_expect_tx(s_full, kStageBytes);
+      A::load(s_a, map_a_, at.row, step * kStepDepth, at.batch_a, s_full);
+      if constexpr (kCluster == 1)
+        B::load(s_b, map_b_, at.column, step * kStepDepth, at.batch_b, s_full);
+      else
+        PartOfB::load_for_all(s_b + rank_ * PartOfB::kBytes, map_b_, at.column, step * kStepDepth, at.batch_b,
+                              s_full, (1u << kCluster) - 1);
+      turn_.next();
+    }
+
+    const Problem& p_;
+    const WgmmaCut& cut_;
+    const TensorMap& map_a_;
+    const TensorMap& map_b_;
+    const Shared& shared_;
+    int rank_;
+    Turn turn_;
+    int asked_ = 0;  // steps of the first tile
+  };
+
+  // The barriers are initialised, in all blocks of the cluster. A block that is alone asks for its first stages before that.
   __device__ __forceinline__ static void begin(const Shared& shared, const TensorMap& map_a,
-                                               const TensorMap& map_b) {
+                                               const TensorMap& map_b, Copier& copier) {
     if (threadIdx.x == 0) {
       prefetch_tensor_map(map_a);
       prefetch_tensor_map(map_b);
@@ -69,39 +138,12 @@ struct RingKernel {
         mbarrier_init(shared.s_empty + s, kConsumers * kCluster);
       }
       fence_mbarrier_init();
+      if constexpr (kCluster == 1) copier.ask_first();
     }
-    // The barriers are initialised, in all blocks.
     if constexpr (kCluster > 1)
       cluster_sync();
     else
       __syncthreads();
-  }
-
-  // By one thread: asks for every stage of every tile of the block.
-  __device__ __forceinline__ static void copy(const Problem& p, const WgmmaCut& cut, const TensorMap& map_a,
-                                              const TensorMap& map_b, const Shared& shared, int rank) {
-    Turn turn;
-    for (std::int64_t tile = blockIdx.x / kCluster; tile < cut.tiles(); tile += gridDim.x / kCluster) {
-      const WgmmaPlace place = gemm_plan::wgmma_place(cut, tile, kRows * kCluster, kColumns);
-      const int row = static_cast<int>(place.row) + rank * kRows;
-      const int column = static_cast<int>(place.column) + rank * (kColumns / kCluster);
-      const int batch_a = p.a.batch == 0 ? 0 : static_cast<int>(place.batch);
-      const int batch_b = p.b.batch == 0 ? 0 : static_cast<int>(place.batch);
-      for (int step = 0; step < cut.steps; ++step) {
-        mbarrier_wait(shared.s_empty + turn.stage, turn.parity ^ 1);
-        std::byte* s_a = shared.s_stages + turn.stage * kStageBytes;
-        std::byte* s_b = s_a + A::kBytes;
-        Mbarrier* s_full = shared.s_full + turn.stage;
-        mbarrier_arrive_expect_tx(s_full, kStageBytes);
-        A::load(s_a, map_a, row, step * kStepDepth, batch_a, s_full);
-        if constexpr (kCluster == 1)
-          B::load(s_b, map_b, column, step * kStepDepth, batch_b, s_full);
-        else
-          PartOfB::load_for_all(s_b + rank * PartOfB::kBytes, map_b, column, step * kStepDepth, batch_b,
-                                s_full, (1u << kCluster) - 1);
-        turn.next();
-      }
-    }
   }
 
   // By a warpgroup: the products of its rows of every tile.
@@ -151,12 +193,15 @@ __global__ void __launch_bounds__(RingKernel<T, kShape, kCluster, kAlongA, kAlon
   ROOFTILE_DYN_SHARED(unsigned char, s_raw);
   SharedCarve carve(s_raw);
   const typename Kernel::Shared shared(carve);
-  Kernel::begin(shared, map_a, map_b);
   const int rank = kCluster == 1 ? 0 : static_cast<int>(cluster_rank());
-  const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
+  // Of a lane for all: the compiler then keeps what follows from it, down to wgmma's descriptors, in uniform registers. From
+  // others it brings four there before each wgmma, which a small one does not hide.
+  const int warpgroup = shuffle(static_cast<int>(threadIdx.x) / kWarpgroup, 0);
+  typename Kernel::Copier copier(p, cut, map_a, map_b, shared, rank);
+  Kernel::begin(shared, map_a, map_b, copier);
   if (warpgroup == 0) {
     if constexpr (Kernel::kNeedsRegisters) setmaxnreg_dec<40>();
-    if (threadIdx.x == 0) Kernel::copy(p, cut, map_a, map_b, shared, rank);
+    if (threadIdx.x == 0) copier.ask_others();
   } else {
     if constexpr (Kernel::kNeedsRegisters) setmaxnreg_inc<232>();
     Kernel::multiply(p, cut, way, shared, rank, warpgroup - 1);

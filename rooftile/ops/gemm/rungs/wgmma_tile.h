@@ -280,11 +280,11 @@ Status with_layouts_of(const Call<GemmArgs>& call, const Problem& p, Launch laun
   });
 }
 // The same of a call of tiles.
-template <class Launch>
+template <class Cut = gemm_plan::WgmmaCut, class Launch>
 Status with_wgmma_operands(const Call<GemmArgs>& call, Launch launch_it) {
   const Problem p = gemm_plan::problem_of(call.args);
   if (p.is_empty()) return {};
-  if (call.config<gemm_plan::WgmmaCut>().tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 tiles");
+  if (call.config<Cut>().tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 tiles");
   return with_layouts_of(call, p, launch_it);
 }
 
