@@ -21,7 +21,8 @@ SwapCut swap_cut(const Problem& few, const DeviceProperties& device) {
     cut.parts *= 2;
   // As of warp_specialized, measured: in cycles at 1755 MHz; the way to memory, which all have alike, is left out.
   constexpr double kCyclesPerMicrosecond = 1755;
-  constexpr double kLaunch = 5500;
+  constexpr double kLaunch =
+      7000;  // with what it takes longer than direct_fragments to have the first bytes from memory
   constexpr double kOfTile = 1000;
   constexpr double kOfParts = 2000;  // that meet
   const double of_step = cut.rows == 64 ? 770 : 600;
@@ -38,7 +39,7 @@ DirectCut direct_cut(const Problem& few) {
                 .tile_columns = ceil_div(few.n, few.m == 1 ? kDirectColumnsOfOne : kDirectColumns)};
   // Measured, in microseconds and bytes of b in one, where L2 has them: of one row, of up to 8 and of up to 16.
   constexpr double kLaunch = 2.9;
-  const double rate = few.m == 1 ? 6.5e3 : few.m <= 8 ? 5.6e3 : 3.5e3;
+  const double rate = few.m == 1 ? 6.5e3 : few.m <= 8 ? 5.6e3 : 4.4e3;
   const double bytes =
       2.0 * static_cast<double>(few.batches) * static_cast<double>(few.n) * static_cast<double>(few.k);
   cut.microseconds = kLaunch + bytes / rate / 1e3;

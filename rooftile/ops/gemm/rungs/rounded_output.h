@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "rooftile/device/dispatch.h"
 #include "rooftile/device/rounded.h"
@@ -14,8 +15,10 @@ using HalfTypes = CompiledDTypes<DTypes<__nv_bfloat16, __half>, DTypes<__nv_bflo
 
 // How results leave a kernel: known on the host, the same for all of a launch.
 struct RoundedWay {
-  bool is_wide = false;  // out, c and bias are of f32, else of the operands' type
-  bool vectors = false;  // 16 bytes of a row of out may be written at once, and no row ends within them
+  bool is_wide = false;       // out, c and bias are of f32, else of the operands' type
+  bool vectors = false;       // 16 bytes of a row of out may be written at once, and no row ends within them
+  bool c_vectors = false;     // so does c
+  bool bias_vectors = false;  // a bias of columns, of whose vectors every row takes the same
   bool is_plain =
       false;  // out is of the operands' type, a row's elements lie side by side, and results are the sums times alpha
 };
@@ -23,6 +26,9 @@ inline RoundedWay rounded_way(const GemmArgs& args, const Problem& p) {
   RoundedWay way{.is_wide = args.out.dtype == DType::f32};
   way.vectors = (way.is_wide ? has_vectors_of_out<float>(p) : has_vectors_of_out<std::uint16_t>(p)) &&
                 p.n % (way.is_wide ? kVecElements<float> : kVecElements<std::uint16_t>) == 0;
+  const std::size_t element = way.is_wide ? sizeof(float) : sizeof(std::uint16_t);
+  way.c_vectors = gemm_plan::has_vectors(p.c_data, p.c, p.m, p.n, element);
+  way.bias_vectors = p.bias.row == 0 && gemm_plan::has_vectors(p.bias_data, p.bias, 1, p.n, element);
   way.is_plain = p.out.column == 1 && !way.is_wide && p.c_data == nullptr && p.bias_data == nullptr &&
                  p.activation == GemmActivation::none;
   return way;
@@ -51,14 +57,31 @@ class RoundedOutput {
   __device__ __forceinline__ void give_vector(const float* s_sums, std::int64_t i, std::int64_t j) const {
     if (i >= p_.m || j >= p_.n) return;
     constexpr int kElements = kVecElements<Out>;
-    const Vec<float, kElements> sums = sums_at<kElements>(s_sums);
+    Vec<float, kElements> x = sums_at<kElements>(s_sums);
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) x[e] *= alpha_;
+    if (p_.c_data != nullptr) {
+      const auto c = beside<Out>(p_.c_data, p_.c, way_.c_vectors, c_, i, j);
+#pragma unroll
+      for (int e = 0; e < kElements; ++e)
+        x[e] = fmaf(static_cast<float>(p_.beta), static_cast<float>(c[e]), x[e]);
+    }
+    if (p_.bias_data != nullptr) {
+      const auto bias = beside<Out>(p_.bias_data, p_.bias, way_.bias_vectors, 0, i, j);
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) x[e] += static_cast<float>(bias[e]);
+    }
+    activate(x);
     Vec<Out, kElements> vec;
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) vec[e] = rounded<Out>(result<Out>(sums[e], i, j + e));
+    for (int e = 0; e < kElements; ++e) vec[e] = rounded<Out>(x[e]);
     store_vec<StorePolicy::no_allocate>(static_cast<Out*>(p_.out_data) + out_ + i * p_.out.row + j, vec);
   }
 
  private:
+  template <GemmActivation kActivation>
+  using Activation = std::integral_constant<GemmActivation, kActivation>;
+
   // Of eight, every second four lanes read the second half first: what lanes read at once is in banks of its own.
   template <int kElements>
   __device__ __forceinline__ static Vec<float, kElements> sums_at(const float* s_sums) {
@@ -76,6 +99,41 @@ class RoundedOutput {
         sums[4 + e] = first == 0 ? y[e] : x[e];
       }
       return sums;
+    }
+  }
+  // Of c or the bias, what belongs to the elements of out from (i, j) on.
+  template <class Out>
+  __device__ __forceinline__ static Vec<Out, kVecElements<Out>> beside(const void* g_data,
+                                                                       const gemm_plan::Matrix& matrix,
+                                                                       bool vectors, std::int64_t first,
+                                                                       std::int64_t i, std::int64_t j) {
+    const Out* g_first = static_cast<const Out*>(g_data) + first + i * matrix.row + j * matrix.column;
+    if (vectors) return load_vec(g_first);
+    Vec<Out, kVecElements<Out>> vec;
+#pragma unroll
+    for (int e = 0; e < kVecElements<Out>; ++e) vec[e] = g_first[e * matrix.column];
+    return vec;
+  }
+  // Which activation it is is asked once for all elements.
+  template <int kElements>
+  __device__ __forceinline__ void activate(Vec<float, kElements>& x) const {
+    const auto by = [&](auto activation) {
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) x[e] = gemm_math::activated(decltype(activation)::value, x[e]);
+    };
+    switch (p_.activation) {
+      case GemmActivation::none:
+        return;
+      case GemmActivation::relu:
+        return by(Activation<GemmActivation::relu>());
+      case GemmActivation::gelu_erf:
+        return by(Activation<GemmActivation::gelu_erf>());
+      case GemmActivation::gelu_tanh:
+        return by(Activation<GemmActivation::gelu_tanh>());
+      case GemmActivation::silu:
+        return by(Activation<GemmActivation::silu>());
+      case GemmActivation::sigmoid:
+        return by(Activation<GemmActivation::sigmoid>());
     }
   }
   template <class Out>
