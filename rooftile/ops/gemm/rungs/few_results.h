@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "rooftile/ops/gemm/gemm_few.h"
 #include "rooftile/ops/gemm/rungs/rounded_output.h"
@@ -45,7 +44,7 @@ class FewTile {
     const RoundedOutput<T> output(out, way, batch);
     const std::int64_t first_row = is_turned_ ? column : 0;
     const std::int64_t first_column = is_turned_ ? 0 : column;
-    const auto by = [&](auto elements, auto give_them) {
+    with_elements(output, way, [&](auto elements, auto give_them) {
       constexpr int kEach = decltype(elements)::value;
       const int line = width_ / kEach;
 #pragma unroll 1
@@ -54,21 +53,7 @@ class FewTile {
         const int c = v % line * kEach;
         give_them(row(r) + c, first_row + r, first_column + c);
       }
-    };
-    if (!way.vectors) {
-      by(std::integral_constant<int, 1>(),
-         [&](const float* s_sum, std::int64_t i, std::int64_t j) { output.give(*s_sum, i, j); });
-    } else if (way.is_wide) {
-      by(std::integral_constant<int, kVecElements<float>>(),
-         [&](const float* s_from, std::int64_t i, std::int64_t j) {
-           output.template give_vector<float>(s_from, i, j);
-         });
-    } else {
-      by(std::integral_constant<int, kVecElements<T>>(),
-         [&](const float* s_from, std::int64_t i, std::int64_t j) {
-           output.template give_vector<T>(s_from, i, j);
-         });
-    }
+    });
   }
 
  private:

@@ -160,20 +160,10 @@ class RoundedOutput {
   std::int64_t out_;
 };
 
-// A tile of sums in shared memory, rows of kPitch floats, by all threads of a block. What becomes of a sum is written down once, in a loop
-// that is not unrolled: with its activations it is long.
-template <int kRows, int kColumns, int kPitch, int kThreads, class T>
-__device__ __forceinline__ void give_tile(const float* s_sums, const Problem& p, const RoundedWay& way,
-                                          std::int64_t batch, std::int64_t row, std::int64_t column) {
-  const RoundedOutput<T> output(p, way, batch);
-  const auto by = [&](auto elements, auto give) {
-    constexpr int kLine = kColumns / decltype(elements)::value;
-#pragma unroll 1
-    for (int v = static_cast<int>(threadIdx.x); v < kRows * kLine; v += kThreads) {
-      const int at = v % kLine * decltype(elements)::value;
-      give(s_sums + v / kLine * kPitch + at, row + v / kLine, column + at);
-    }
-  };
+// by(elements, give): how many elements leave at once, and give(s_sums, i, j) that sends as many away. Results of a warp (wgmma_tile.h) write
+// it out: with all registers taken this function spilled.
+template <class T, class By>
+__device__ __forceinline__ void with_elements(const RoundedOutput<T>& output, const RoundedWay& way, By by) {
   if (!way.vectors) {
     by(std::integral_constant<int, 1>(),
        [&](const float* s_sum, std::int64_t i, std::int64_t j) { output.give(*s_sum, i, j); });
@@ -188,6 +178,22 @@ __device__ __forceinline__ void give_tile(const float* s_sums, const Problem& p,
          output.template give_vector<T>(s_from, i, j);
        });
   }
+}
+
+// A tile of sums in shared memory, rows of kPitch floats, by all threads of a block. What becomes of a sum is written down once, in a loop
+// that is not unrolled: with its activations it is long.
+template <int kRows, int kColumns, int kPitch, int kThreads, class T>
+__device__ __forceinline__ void give_tile(const float* s_sums, const Problem& p, const RoundedWay& way,
+                                          std::int64_t batch, std::int64_t row, std::int64_t column) {
+  const RoundedOutput<T> output(p, way, batch);
+  with_elements(output, way, [&](auto elements, auto give) {
+    constexpr int kLine = kColumns / decltype(elements)::value;
+#pragma unroll 1
+    for (int v = static_cast<int>(threadIdx.x); v < kRows * kLine; v += kThreads) {
+      const int at = v % kLine * decltype(elements)::value;
+      give(s_sums + v / kLine * kPitch + at, row + v / kLine, column + at);
+    }
+  });
 }
 
 // A block for each tile of kRows x kColumns elements of out, down its rows first: kernel(problem, rows of tiles, way).
