@@ -28,7 +28,7 @@ struct Sample {
   }
 };
 
-class GemmShapes : public OnEveryDevice {
+class GemmTestOfShapes : public OnEveryDevice {
  protected:
   template <class Value>
   Tensor made(DType dtype, const Extents& shape, Value value) {
@@ -97,7 +97,7 @@ class GemmShapes : public OnEveryDevice {
 };
 
 // Rows of whole vectors and rows that begin anywhere, edges of every tile.
-TEST_P(GemmShapes, ASeededSampleIsExact) {
+TEST_P(GemmTestOfShapes, ASeededSampleIsExact) {
   const DeviceKind kind = GetParam().kind;
   const int samples = kind == DeviceKind::cuda ? 500 : kind == DeviceKind::sim ? 30 : 40;
   const std::uint32_t most = kind == DeviceKind::cuda ? 400 : 150;
@@ -123,7 +123,7 @@ TEST_P(GemmShapes, ASeededSampleIsExact) {
 }
 
 // Numbers whose sums depend on the order of their terms.
-TEST_P(GemmShapes, TwoHundredRunsGiveTheSameBits) {
+TEST_P(GemmTestOfShapes, TwoHundredRunsGiveTheSameBits) {
   if (GetParam().kind != DeviceKind::cuda) GTEST_SKIP() << "cpu and sim run one way only";
   const auto number = [](std::int64_t i) { return std::sin(static_cast<double>(i * i % 65521)); };
   struct Product {
@@ -150,7 +150,7 @@ TEST_P(GemmShapes, TwoHundredRunsGiveTheSameBits) {
   }
 }
 
-TEST_P(GemmShapes, CapturedReplayedAndOnTwoStreamsAtOnce) {
+TEST_P(GemmTestOfShapes, CapturedReplayedAndOnTwoStreamsAtOnce) {
   if (GetParam().kind != DeviceKind::cuda)
     GTEST_SKIP() << "streams of cpu and sim run at once and cannot be captured";
   const auto number = [](std::int64_t i) { return static_cast<double>(i % 5 - 2); };
@@ -188,7 +188,7 @@ TEST_P(GemmShapes, CapturedReplayedAndOnTwoStreamsAtOnce) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GemmShapes, ::testing::ValuesIn(usable_devices()), device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, GemmTestOfShapes, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile
