@@ -178,7 +178,7 @@ void add_few_halves(std::vector<Case>& cases, DType dtype) {
     }
   }
   for (const std::int64_t m : {1, 5, 40}) {
-    for (const char* column_major : {"0", "1"})
+    for (const char* column_major : {"0", "1"}) {
       cases.push_back(make_case({.m = m,
                                  .n = 72,
                                  .k = 520,
@@ -191,6 +191,7 @@ void add_few_halves(std::vector<Case>& cases, DType dtype) {
                                             {"with_bias", "1"},
                                             {"alpha", "1.5"},
                                             {"beta", "-0.5"}}}));
+    }
     cases.push_back(make_case(
         {.m = m, .n = 40, .k = 136, .batches = 3, .dtype = dtype, .params = {{"transpose_b", "true"}}}));
     // Zeros behind k must meet zeros.

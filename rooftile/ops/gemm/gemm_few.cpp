@@ -16,7 +16,7 @@ SwapCut swap_cut(const Problem& few, const DeviceProperties& device) {
               .batches = few.batches,
               .tile_columns = ceil_div(few.n, kSwapColumns)};
   // As many as every multiprocessor's first block allows; a cluster's way back is worth two steps at least.
-  while (cut.parts < kMostSwapParts && 2 * cut.parts * cut.tiles() <= device.multiprocessors &&
+  while (cut.parts < kMostSwapParts && 2 * cut.tiles() * cut.parts <= device.multiprocessors &&
          cut.steps >= 4 * cut.parts)
     cut.parts *= 2;
   // As of warp_specialized, measured: in cycles at 1755 MHz; the way to memory, which all have alike, is left out.

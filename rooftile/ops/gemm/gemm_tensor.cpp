@@ -113,7 +113,7 @@ PartsCut parts_cut(const Problem& problem, int shape, int log_parts, const Devic
                .batches = problem.batches,
                .tile_rows = ceil_div(problem.m, kPartRows),
                .tile_columns = ceil_div(problem.n, tile.columns)};
-  while (1 << cut.log_parts > cut.steps) --cut.log_parts;
+  while (cut.log_parts > 0 && 1 << cut.log_parts > cut.steps) --cut.log_parts;
   // Of an H100, measured: launch; a block's start and results; its steps; sums that are sent; results that are more than the sums.
   constexpr double kLaunch = 0.5;
   constexpr double kOfTile[] = {2.4, 1.9, 1.8};
