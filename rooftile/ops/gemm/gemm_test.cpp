@@ -1,4 +1,4 @@
-// What is special to gemm: layouts, what is not read, bad calls, and how its schedule cuts a product up, on every device that is
+// What is special to gemm: layouts, what is not read, bad calls, and tiles wherever a product is cut, on every device that is
 // usable here. The cases themselves run through the lab.
 #include "rooftile/ops/gemm/gemm.h"
 
@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,18 +18,13 @@
 #include "rooftile/ops/gemm/gemm_model.h"
 #include "rooftile/ops/gemm/gemm_plan.h"
 #include "rooftile/ops/gemm/gemm_tensor.h"
+#include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
 namespace {
 
 constexpr DType kDTypes[] = {DType::f32, DType::f64};
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-std::vector<Device> usable_devices() {
-  std::vector<Device> devices = {kCpu, kSim};
-  if (cuda_device_count() > 0) devices.push_back(cuda_device(0));
-  return devices;
-}
 
 // Small integers without a period: sums of their products are exact.
 double number_at(std::int64_t i) { return static_cast<double>(1 + i * i / 5 % 3); }
@@ -46,15 +40,8 @@ std::vector<double> product(std::int64_t m, std::int64_t n, std::int64_t k) {
   return result;
 }
 
-class GemmTest : public ::testing::TestWithParam<Device> {
+class GemmTest : public OnEveryDevice {
  protected:
-  void SetUp() override {
-    Result<Context> created = Context::create(GetParam());
-    ASSERT_TRUE(created.ok()) << created.status().message();
-    context_.emplace(std::move(*created));
-  }
-  Context& context() { return *context_; }
-
   template <class Value>
   Tensor tensor(DType dtype, const Extents& shape, Value value) {
     HostTensor host = HostTensor::create(dtype, shape).value();
@@ -226,9 +213,6 @@ class GemmTest : public ::testing::TestWithParam<Device> {
     const Status status = gemm(context(), args);
     return status.ok() ? "accepted" : std::string(status.rule());
   }
-
- private:
-  std::optional<Context> context_;
 };
 
 TEST_P(GemmTest, OneCallMakesAMatrix) {
@@ -464,180 +448,7 @@ TEST_P(GemmTest, BadCallsNameTheArgument) {
   EXPECT_NE(refusal({.a = negative, .b = b, .out = out}), "accepted");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GemmTest, ::testing::ValuesIn(usable_devices()), [](const auto& test) {
-  return test.param.kind == DeviceKind::cuda ? std::string("cuda") : to_string(test.param);
-});
-
-// Every step of every tile once, and the parts of a tile side by side.
-TEST(GemmTestOfSchedules, UnitsCoverEveryStepOnce) {
-  for (const std::uint32_t steps : {1U, 7U, 64U, 1000U}) {
-    for (const std::uint32_t units : {1U, 3U, 64U, 264U}) {
-      if (units > steps) continue;
-      EXPECT_EQ(gemm_plan::first_step(steps, units, 0U), 0U);
-      EXPECT_EQ(gemm_plan::first_step(steps, units, units), steps);
-      for (std::uint32_t unit = 0; unit < units; ++unit) {
-        const std::uint32_t first = gemm_plan::first_step(steps, units, unit);
-        const std::uint32_t end = gemm_plan::first_step(steps, units, unit + 1);
-        ASSERT_LT(first, end);
-        EXPECT_EQ(gemm_plan::unit_of(steps, units, first), unit);
-        EXPECT_EQ(gemm_plan::unit_of(steps, units, end - 1), unit);
-      }
-    }
-  }
-}
-
-TEST(GemmTestOfSchedules, TheModelSplitsWhatDoesNotFillTheDevice) {
-  DeviceProperties device;
-  device.multiprocessors = 132;
-  gemm_plan::Problem problem;
-  problem.m = 128;
-  problem.n = 128;
-  problem.k = 65536;
-  const gemm_plan::Schedule few = gemm_plan::fastest(problem, 4, device);
-  EXPECT_GT(few.units, 100);
-  problem.m = problem.n = 2048;
-  problem.k = 2048;
-  const gemm_plan::Schedule many = gemm_plan::fastest(problem, 4, device);
-  EXPECT_EQ(many.units, 0);
-  EXPECT_EQ(many.whole_tiles, 256);
-}
-
-// A cluster has a tile's steps to itself, none of its blocks without one, and the device holds all clusters at once.
-TEST(GemmTestOfSchedules, ClustersFitTilesAndDevice) {
-  DeviceProperties device;
-  device.multiprocessors = 132;
-  for (const std::int64_t extent : {1, 33, 64, 256, 512, 1000, 4096}) {
-    for (const std::int64_t k : {0, 1, 33, 512, 65536}) {
-      gemm_plan::Problem problem;
-      problem.m = problem.n = extent;
-      problem.k = k;
-      const gemm_plan::Schedule schedule = gemm_plan::clustered(problem, device);
-      const std::int64_t parts = schedule.units / schedule.split_tiles;
-      EXPECT_EQ(schedule.split_tiles, schedule.tile_rows * schedule.tile_columns);
-      EXPECT_EQ(schedule.units, parts * schedule.split_tiles);
-      EXPECT_EQ(schedule.whole_tiles, 0);
-      EXPECT_LE(parts, 16);
-      EXPECT_LE(parts, schedule.steps);
-      EXPECT_TRUE(parts <= 2 || schedule.units <= 264) << schedule.units;
-      EXPECT_TRUE(schedule.size == gemm_plan::TileSize::narrow || parts <= 2 || schedule.units <= 132);
-    }
-  }
-}
-
-// Each place of out in one tile of one matrix, whatever bands there are.
-TEST(GemmTestOfSchedules, WgmmasTilesCoverOutOnce) {
-  for (const std::int64_t tile_rows : {1, 7, 8, 9, 33}) {
-    for (const std::int64_t tile_columns : {1, 5}) {
-      for (const int rows : {64, 128, 256}) {
-        const gemm_plan::WgmmaCut cut{.batches = 2, .tile_rows = tile_rows, .tile_columns = tile_columns};
-        std::vector<int> seen(static_cast<std::size_t>(cut.tiles()));
-        for (std::int64_t tile = 0; tile < cut.tiles(); ++tile) {
-          const gemm_plan::WgmmaPlace place = gemm_plan::wgmma_place(cut, tile, rows, 128);
-          ASSERT_EQ(place.row % rows, 0);
-          ASSERT_EQ(place.column % 128, 0);
-          const std::int64_t at =
-              (place.batch * tile_columns + place.column / 128) * tile_rows + place.row / rows;
-          ASSERT_LT(at, cut.tiles());
-          ++seen[static_cast<std::size_t>(at)];
-        }
-        EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), cut.tiles()) << tile_rows << " " << rows;
-      }
-    }
-  }
-}
-
-// No block without a step, and all of them on the device at once where there is more than one to a tile.
-TEST(GemmTestOfSchedules, PartsOfAFewRowsFillTheDevice) {
-  DeviceProperties device;
-  device.multiprocessors = 132;
-  for (const std::int64_t m : {1, 8, 9, 33, 64}) {
-    for (const std::int64_t n : {64, 1000, 4096, 14336}) {
-      for (const std::int64_t k : {1, 513, 4096, 65536}) {
-        gemm_plan::Problem problem;
-        problem.m = m;
-        problem.n = n;
-        problem.k = k;
-        const gemm_plan::SwapCut cut = gemm_plan::swap_cut(problem, device);
-        EXPECT_GE(cut.rows, m);
-        EXPECT_GE(cut.tiles() * gemm_plan::kSwapColumns, n);
-        EXPECT_GE(std::int64_t{cut.steps} * gemm_plan::kSwapDepth, k);
-        EXPECT_LE(cut.parts, gemm_plan::kMostSwapParts);
-        EXPECT_LE(cut.parts, cut.steps);
-        EXPECT_TRUE(cut.parts == 1 || cut.parts * cut.tiles() <= 132) << cut.parts;
-      }
-    }
-  }
-}
-
-// What choose() names by what the model expects of each: on `sim`, whose rungs every build has, with an H200's multiprocessors.
-TEST(GemmTestOfSchedules, ChoosesByTheModel) {
-  DeviceProperties gpu = *device_properties(kSim).value();
-  gpu.multiprocessors = 132;
-  const auto chosen = [&](std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k) {
-    auto* memory = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
-    const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
-      return batches == 0 ? contiguous_view<void>(memory, DType::f32, gpu.device, {rows, columns})
-                          : contiguous_view<void>(memory, DType::f32, gpu.device, {batches, rows, columns});
-    };
-    const GemmArgs args{.a = matrix(m, k), .b = matrix(k, n), .out = matrix(m, n)};
-    return std::string(gemm_operator().choose(ArgsRef::of(args), gpu));
-  };
-  EXPECT_EQ(chosen(0, 4096, 4096, 4096), "stream_k");
-  EXPECT_EQ(chosen(0, 1000, 1000, 1000), "stream_k");
-  EXPECT_EQ(chosen(0, 128, 128, 65536), "stream_k");
-  EXPECT_EQ(chosen(0, 512, 512, 512), "cluster_k");
-  EXPECT_EQ(chosen(0, 256, 256, 256), "cluster_k");
-  EXPECT_EQ(chosen(4096, 64, 64, 64), "persistent");
-  EXPECT_EQ(chosen(4096, 32, 32, 32), "persistent");
-  EXPECT_EQ(chosen(512, 128, 128, 128), "stream_k");
-  EXPECT_EQ(chosen(0, 16, 4096, 4096), "skinny");
-  const auto of_halves = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool transpose_b) {
-    auto* memory = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
-    const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
-      return contiguous_view<void>(memory, DType::bf16, gpu.device, {rows, columns});
-    };
-    const GemmArgs args{.a = matrix(m, k),
-                        .b = transpose_b ? matrix(n, k) : matrix(k, n),
-                        .out = matrix(m, n),
-                        .transpose_b = transpose_b};
-    return std::string(gemm_operator().choose(ArgsRef::of(args), gpu));
-  };
-  EXPECT_EQ(of_halves(1, 4096, 4096, true), "direct_fragments");
-  EXPECT_EQ(of_halves(8, 4096, 4096, true), "direct_fragments");
-  EXPECT_EQ(of_halves(16, 1024, 1024, true), "direct_fragments");
-  EXPECT_EQ(of_halves(1, 14336, 4096, true), "direct_fragments");
-  EXPECT_EQ(of_halves(1, 4096, 4096, false), "swap_ab");
-  EXPECT_EQ(of_halves(16, 14336, 4096, true), "swap_ab");
-  EXPECT_EQ(of_halves(64, 4096, 4096, true), "swap_ab");
-  EXPECT_EQ(of_halves(4096, 40, 4096, false), "swap_ab");
-  EXPECT_EQ(of_halves(65, 4096, 4096, true), "cluster_split_k");
-}
-
-// The reasons end with what is launched; a CPU, and a product without elements, have none.
-TEST(GemmTestOfSchedules, TheModelSaysItsReasons) {
-  DeviceProperties device;
-  device.device = cuda_device(0);
-  device.multiprocessors = 132;
-  const auto reasons = [&](std::int64_t m, DType dtype = DType::f32) {
-    auto* memory = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
-    const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
-      return contiguous_view<void>(memory, dtype, device.device, {rows, columns});
-    };
-    const GemmArgs args{.a = matrix(m, 65536), .b = matrix(65536, 128), .out = matrix(m, 128)};
-    return gemm_operator().explain(ArgsRef::of(args), device);
-  };
-  const std::string text = reasons(128);
-  const std::size_t last = text.find("fastest of tiles: ");
-  ASSERT_NE(last, std::string::npos) << text;
-  EXPECT_NE(text.find(" blocks", last), std::string::npos) << text;  // cut along k
-  EXPECT_NE(text.find("rounds of"), std::string::npos) << text;
-  EXPECT_NE(reasons(128, DType::bf16).find("fastest: tiles of "), std::string::npos);
-  EXPECT_NE(reasons(129, DType::bf16).find("a lies along k, b across k"), std::string::npos);
-  EXPECT_EQ(reasons(64, DType::bf16).find("swap_ab: 2 tiles of 64 x 64, 512 steps of 128 in 8 parts: "), 0U);
-  EXPECT_EQ(reasons(0), "");
-  device.device = kCpu;
-  EXPECT_EQ(reasons(128), "");
-}
+INSTANTIATE_TEST_SUITE_P(Devices, GemmTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
 }  // namespace rooftile
