@@ -2,6 +2,7 @@
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/fence.h"
+#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/types.h"
 #include "tests/device/sm90a_bulk.h"
@@ -20,6 +21,8 @@ __global__ void copy_kernel(const std::byte* g_in, unsigned bytes, std::byte* g_
   const std::size_t offset = std::size_t{blockIdx.x} * bytes;
   if (threadIdx.x == 0) {
     bulk_prefetch(g_in + offset, bytes);
+    bulk_prefetch_by_policy(g_in + offset, bytes, l2_evict_first());
+    bulk_prefetch_by_policy(g_in + offset, bytes, l2_evict_normal());
     mbarrier_init(&s_full, 1);
     fence_mbarrier_init();
     // The bytes are expected in two parts, and copied in two.

@@ -3,6 +3,7 @@
 #include "rooftile/device/launch.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/fence.h"
+#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/sm90a/tensor_map.h"
 #include "tests/device/sm90a_tma.h"
@@ -31,9 +32,10 @@ __device__ void copy_tile(std::byte* destination, const std::byte* source, unsig
   for (unsigned i = threadIdx.x; i < bytes; i += blockDim.x) destination[i] = source[i];
 }
 
+// Blocks tell L2 nothing, or one of the two things that it may be told, by turns.
 template <int kRank>
 __global__ void load_kernel(const __grid_constant__ TensorMap map, const TileAt* g_at, unsigned bytes,
-                            std::byte* g_tiles) {
+                            unsigned turn, std::byte* g_tiles) {
   ROOFTILE_DYN_SHARED(std::byte, s_tile);
   __shared__ Mbarrier s_full;
   const auto at = coordinates<kRank>(g_at[blockIdx.x]);
@@ -44,9 +46,16 @@ __global__ void load_kernel(const __grid_constant__ TensorMap map, const TileAt*
   }
   __syncthreads();  // the barrier is there
   if (threadIdx.x == 0) {
-    tma_prefetch(map, at.c);
+    const unsigned way = (blockIdx.x + turn) % 3;
+    const L2Policy policy = way == 1 ? l2_evict_first() : l2_evict_normal();
     mbarrier_arrive_expect_tx(&s_full, bytes);
-    tma_load(s_tile, map, at.c, &s_full);
+    if (way == 0) {
+      tma_prefetch(map, at.c);
+      tma_load(s_tile, map, at.c, &s_full);
+    } else {
+      tma_prefetch_by_policy(map, at.c, policy);
+      tma_load_by_policy(s_tile, map, at.c, &s_full, policy);
+    }
   }
   mbarrier_wait(&s_full, 0);
   copy_tile(g_tiles + std::size_t{blockIdx.x} * bytes, s_tile, bytes);
@@ -176,8 +185,10 @@ Status load_tiles(StreamRef stream, const TensorMapSpec& spec, const TileAt* g_a
   ROOFTILE_TRY(make_tensor_map(map, spec));
   const std::size_t bytes = tile_bytes(spec);
   return by_rank(spec.rank, [&]<int kRank>() {
+    // Another turn for specs of another kind: tests of one tile have all three, too.
+    const auto turn = static_cast<unsigned>(kRank) + static_cast<unsigned>(spec.swizzle) / 32;
     return launch(load_kernel<kRank>, config_of(stream, tiles, bytes), map, g_at,
-                  static_cast<unsigned>(bytes), g_tiles);
+                  static_cast<unsigned>(bytes), turn, g_tiles);
   });
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 
 #if defined(ROOFTILE_SIM)
@@ -60,6 +61,7 @@ inline void bulk_reduce(T* g_destination, const T* s_source, std::uint32_t bytes
   simt::detail::bulk_reduce<kOp>(g_destination, s_source, bytes, where);
 }
 inline void bulk_prefetch(const void*, std::uint32_t) {}
+inline void bulk_prefetch_by_policy(const void*, std::uint32_t, L2Policy) {}
 inline void bulk_commit() { simt::detail::bulk_commit(); }
 template <int kPending>
 inline void bulk_wait_read(std::source_location where = std::source_location::current()) {
@@ -190,6 +192,14 @@ __device__ __forceinline__ void bulk_prefetch(const void* g_source, std::uint32_
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;"
                :
                : "l"(__cvta_generic_to_global(g_source)), "r"(bytes)
+               : "memory");
+}
+// The same, with what L2 is to do with these lines.
+__device__ __forceinline__ void bulk_prefetch_by_policy(const void* g_source, std::uint32_t bytes,
+                                                        L2Policy policy) {
+  asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;"
+               :
+               : "l"(__cvta_generic_to_global(g_source)), "r"(bytes), "l"(policy.bits)
                : "memory");
 }
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "rooftile/device/sm90a/bulk_copy.h"
+#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/sm90a/tensor_map.h"
 
@@ -33,6 +34,12 @@ inline void prefetch_tensor_map(const TensorMap&) {}
 template <int kRank>
 inline void tma_load(void* s_tile, const TensorMap& map, const std::int32_t (&at)[kRank], Mbarrier* s_barrier,
                      std::source_location where = std::source_location::current()) {
+  simt::detail::tile_load(s_tile, {map.spec, at, kRank}, &s_barrier->bits, where);
+}
+template <int kRank>
+inline void tma_load_by_policy(void* s_tile, const TensorMap& map, const std::int32_t (&at)[kRank],
+                               Mbarrier* s_barrier, L2Policy,
+                               std::source_location where = std::source_location::current()) {
   simt::detail::tile_load(s_tile, {map.spec, at, kRank}, &s_barrier->bits, where);
 }
 template <int kRank>
@@ -55,6 +62,11 @@ template <int kRank>
 inline void tma_prefetch(const TensorMap& map, const std::int32_t (&at)[kRank],
                          std::source_location where = std::source_location::current()) {
   simt::detail::check_tile({map.spec, at, kRank}, "tma_prefetch", where);
+}
+template <int kRank>
+inline void tma_prefetch_by_policy(const TensorMap& map, const std::int32_t (&at)[kRank], L2Policy,
+                                   std::source_location where = std::source_location::current()) {
+  simt::detail::check_tile({map.spec, at, kRank}, "tma_prefetch_by_policy", where);
 }
 
 #else
@@ -98,6 +110,15 @@ __device__ __forceinline__ void tma_load(void* s_tile, const TensorMap& map, con
                ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [%6], [%5, ", "], [%7];",
                "r"(shared_address(s_tile)), "r"(shared_address(s_barrier)))
 }
+// The same, with what L2 is to do with these lines.
+template <int kRank>
+__device__ __forceinline__ void tma_load_by_policy(void* s_tile, const TensorMap& map,
+                                                   const std::int32_t (&at)[kRank], Mbarrier* s_barrier,
+                                                   L2Policy policy) {
+  ROOFTILE_TMA("cp.async.bulk.tensor",
+               ".shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%6], [%5, ",
+               "], [%7], %8;", "r"(shared_address(s_tile)), "r"(shared_address(s_barrier)), "l"(policy.bits))
+}
 
 // To every block of the cluster whose bit (by rank) is set in `blocks`:
 // the same place in each, counted at the same place's barrier.
@@ -136,10 +157,16 @@ __device__ __forceinline__ void tma_reduce(const TensorMap& map, const std::int3
   }
 }
 
-// Brings a tile into L2; a hint.
+// Brings a tile into L2; a hint. By a policy: with what L2 is to do with these lines.
 template <int kRank>
 __device__ __forceinline__ void tma_prefetch(const TensorMap& map, const std::int32_t (&at)[kRank]) {
   ROOFTILE_TMA("cp.async.bulk.prefetch.tensor", ".L2.global.tile [%5, ", "];", "n"(0))
+}
+template <int kRank>
+__device__ __forceinline__ void tma_prefetch_by_policy(const TensorMap& map, const std::int32_t (&at)[kRank],
+                                                       L2Policy policy) {
+  ROOFTILE_TMA("cp.async.bulk.prefetch.tensor", ".L2.global.tile.L2::cache_hint [%5, ", "], %6;",
+               "l"(policy.bits))
 }
 
 #undef ROOFTILE_TMA
