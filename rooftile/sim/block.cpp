@@ -117,6 +117,7 @@ void BlockRunner::start_block(std::uint64_t block) {
     threads_[i].waits_on = nullptr;
     threads_[i].waits_pc = nullptr;
     threads_[i].cluster_arrived = false;
+    threads_[i].mbarriers_fenced = false;
   }
   if (cluster_ == &alone_) alone_.start();
   cluster_arrived_ = 0;

@@ -118,7 +118,8 @@ void BlockRunner::cluster_arrive(bool relaxed, std::source_location where) {
   self.cluster_arrived = true;
   self.cluster_phase = cluster_phase_ + 1;
   cluster_arrive_where_ = where;
-  if (watcher_ != nullptr) watcher_->cluster_arrived(self.cluster_phase, relaxed);
+  if (watcher_ != nullptr) watcher_->cluster_arrived(self.cluster_phase, relaxed && !self.mbarriers_fenced);
+  self.mbarriers_fenced = false;
   ++cluster_arrived_;
   arrive_at_cluster();
 }

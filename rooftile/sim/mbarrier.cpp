@@ -122,6 +122,8 @@ void mbarrier_init(std::uint64_t* bits, std::uint32_t arrivals, std::source_loca
   note_progress();
 }
 
+void fence_mbarrier_init() { current_thread->mbarriers_fenced = true; }
+
 void mbarrier_inval(std::uint64_t* bits, std::source_location where) {
   if (!unpack(__atomic_load_n(bits, __ATOMIC_ACQUIRE)).valid) {
     report_failure(std::string("mbarrier_inval: ") + kNotInitialised, where);

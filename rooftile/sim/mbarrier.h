@@ -18,6 +18,8 @@ namespace rooftile::simt::detail {
 inline constexpr std::uint32_t kMaxMbarrierCount = (1u << 20) - 1;
 
 void mbarrier_init(std::uint64_t* bits, std::uint32_t arrivals, std::source_location where);
+// The current thread's next arrival at the cluster's barrier hands over what it wrote, if it is relaxed, too.
+void fence_mbarrier_init();
 void mbarrier_inval(std::uint64_t* bits, std::source_location where);
 
 // Expects `bytes` more, then arrives for `count` threads; either may be 0.

@@ -40,6 +40,7 @@ struct alignas(64) ThreadRecord {  // a cache line of its own: a switch touches 
   const std::uint64_t* waits_on = nullptr;  // the mbarrier, where it waits at one
   std::uint32_t cluster_phase = 0;          // of the cluster's barrier that it arrived at last
   bool cluster_arrived = false;             // and has not waited for
+  bool mbarriers_fenced = false;            // since it arrived last
 };
 
 struct BlockRecord {

@@ -41,7 +41,7 @@ inline void mbarrier_init(Mbarrier* s_barrier, std::uint32_t arrivals,
                           std::source_location where = std::source_location::current()) {
   simt::detail::mbarrier_init(&s_barrier->bits, arrivals, where);
 }
-inline void fence_mbarrier_init() {}
+inline void fence_mbarrier_init() { simt::detail::fence_mbarrier_init(); }
 inline void mbarrier_inval(Mbarrier* s_barrier,
                            std::source_location where = std::source_location::current()) {
   simt::detail::mbarrier_inval(&s_barrier->bits, where);
