@@ -21,4 +21,16 @@ __device__ __forceinline__ float fast_exp2(float x) {
 #endif
 }
 
+// 1 / x to 1 unit in the last place; 0 where that is below 2^-126. Source: PTX ISA, rcp.approx.ftz.
+__device__ __forceinline__ float fast_reciprocal(float x) {
+#if defined(ROOFTILE_SIM)
+  const float y = 1 / x;
+  return std::fabs(y) < 0x1p-126f ? std::copysign(0.0f, y) : y;
+#else
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#endif
+}
+
 }  // namespace rooftile::ROOFTILE_TARGET
