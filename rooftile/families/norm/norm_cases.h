@@ -93,6 +93,32 @@ inline void add_clusters(std::vector<Spec>& specs, DType dtype) {
   }
 }
 
+// Whole rows, of which every block of the grid has a part: more than it has groups of warps, fewer, and such as take their statistics
+// again.
+inline void add_grids(std::vector<Spec>& specs, DType dtype) {
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  const auto add = [&](std::int64_t m, std::int64_t bytes, Spec spec = {}) {
+    spec.m = m;
+    spec.n = bytes / size;
+    spec.dtype = dtype;
+    specs.push_back(spec);
+  };
+  add(37, 16384);
+  add(20, 32752);
+  add(5, 40000, {.plain = true});
+  add(3, 65536, {.pad = 8});
+  add(2, 131072, {.in_place = true});
+  add(1, 262144);
+  add(9, 8192, {.fill = Fill::nan_inside});
+  if (dtype != DType::f16) {
+    add(19, 8192, {.mean = "1e30"});
+    add(4, 32768, {.eps = "0", .mean = "1e-30"});
+  }
+  add(16, 1 << 20, {.fill = Fill::normal, .tier = CaseTier::full});
+  add(33, 1 << 19, {.fill = Fill::normal, .in_place = true, .tier = CaseTier::full});
+  add(3, 1 << 22, {.mean = "300", .tier = CaseTier::full});
+}
+
 inline void add_options(std::vector<Spec>& specs, DType dtype) {
   const auto add = [&](Spec spec) {
     spec.dtype = dtype;
@@ -131,6 +157,7 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
   for (const DType dtype : kDTypes) {
     add_lengths(specs, dtype);
     add_clusters(specs, dtype);
+    add_grids(specs, dtype);
     add_options(specs, dtype);
     for (Spec full :
          {Spec{.m = 1000, .n = 769}, Spec{.m = 40001, .n = 33}, Spec{.m = 140, .n = 12289},

@@ -63,6 +63,13 @@ std::vector<Rung<LayerNormArgs>> rung_table() {
        .supports = supports_cluster<LayerNormArgs>,
        .plan = plan_cluster<LayerNormArgs>,
        .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+      {.rung = layer_norm_rungs::grid,
+       .idea = "Every multiprocessor has a part of every row; the parts' statistics meet in global memory.",
+       .change = "a few long rows have all multiprocessors; one row is stored while others still come",
+       .source = "CUDA Programming Guide, Grid Synchronization",
+       .supports = supports_grid<LayerNormArgs>,
+       .plan = plan_grid<LayerNormArgs>,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, kMostMoved}}},
   };
 }
 

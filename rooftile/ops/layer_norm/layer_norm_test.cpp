@@ -206,8 +206,13 @@ TEST(LayerNormTestPlan, ChoosesByLength) {
   EXPECT_EQ(chosen(32768, 1024), "vectorized");
   EXPECT_EQ(chosen(8192, 16384), "vectorized");
   EXPECT_EQ(chosen(4096, 32768), "cluster");
-  EXPECT_EQ(chosen(16, 262144), "cluster");
-  EXPECT_EQ(chosen(2, 3 << 20), "block_row");    // longer than a cluster's registers
+  EXPECT_EQ(chosen(1024, 131072), "cluster");
+  EXPECT_EQ(chosen(16, 262144), "grid");
+  EXPECT_EQ(chosen(16, 131072), "grid");
+  EXPECT_EQ(chosen(64, 131072), "cluster");
+  EXPECT_EQ(chosen(4, 65536), "cluster");
+  EXPECT_EQ(chosen(300, 1 << 20), "grid");       // longer than a cluster's registers
+  EXPECT_EQ(chosen(2, 3 << 20), "block_row");    // longer than the grid's
   EXPECT_EQ(chosen(4096, 1024, 4), "warp_row");  // x and y do not lie alike
   EXPECT_EQ(chosen(4096, 1025, 4), "block_row");
   gpu.compute_capability = 80;

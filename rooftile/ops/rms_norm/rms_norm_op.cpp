@@ -50,6 +50,13 @@ std::vector<Rung<RmsNormArgs>> rung_table() {
        .supports = supports_cluster<RmsNormArgs>,
        .plan = plan_cluster<RmsNormArgs>,
        .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+      {.rung = rms_norm_rungs::grid,
+       .idea = "Every multiprocessor has a part of every row; the parts' statistics meet in global memory.",
+       .change = "a few long rows have all multiprocessors; one row is stored while others still come",
+       .source = "CUDA Programming Guide, Grid Synchronization",
+       .supports = supports_grid<RmsNormArgs>,
+       .plan = plan_grid<RmsNormArgs>,
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, kMostMoved}}},
   };
 }
 
