@@ -15,6 +15,9 @@ namespace rooftile::gemm_plan {
 // Whether the operands change places for the product to have few rows.
 [[nodiscard]] inline bool is_turned(const Problem& problem) { return problem.n < problem.m; }
 
+// Whether L2 holds b from one launch to the next.
+[[nodiscard]] bool fits_in_l2(const Problem& few, const DeviceProperties& device);
+
 // swap_ab: tiles of 64 columns of b by all rows of a, each by a cluster of `parts` blocks that part its steps along k.
 inline constexpr std::int64_t kMostSwapRows = 64;
 inline constexpr int kSwapColumns = 64;
@@ -32,10 +35,15 @@ struct SwapCut {
   [[nodiscard]] std::int64_t blocks() const { return tiles() * parts; }
 };
 [[nodiscard]] SwapCut swap_cut(const Problem& few, const DeviceProperties& device);
+// What the model expects of rungs for more rows where there are a few: cluster_split_k, of a few rows as they are called, and warp_specialized.
+[[nodiscard]] double microseconds_of_parts(const GemmArgs& args, const DeviceProperties& device);
+[[nodiscard]] double microseconds_of_tiles(const GemmArgs& args, const DeviceProperties& device);
+// Whether cluster_split_k was timed of calls like this beside the rungs for a few rows.
+[[nodiscard]] bool serves_few_as_parts(const GemmArgs& args);
 // The model's reasons, lines in front of those of warp_specialized; nothing where neither rung for a few rows serves the call.
 [[nodiscard]] std::string explain_few(const GemmArgs& args, const DeviceProperties& device);
 
-// direct_fragments: a block for some columns of b, whose warps part k.
+// direct_fragments and dependent_fragments: a block for some columns of b, whose warps part k.
 inline constexpr std::int64_t kMostDirectRows = 16;
 struct DirectCut {
   std::int64_t batches = 1;

@@ -79,7 +79,7 @@ TEST(GemmTestOfSchedules, ClustersFitTilesAndDevice) {
 TEST(GemmTestOfSchedules, WgmmasTilesCoverOutOnce) {
   for (const std::int64_t tile_rows : {1, 7, 8, 9, 33}) {
     for (const std::int64_t tile_columns : {1, 5}) {
-      for (const int rows : {64, 128, 256}) {
+      for (const int rows : {64, 128, 256, 512}) {
         const gemm_plan::WgmmaCut cut{.batches = 2, .tile_rows = tile_rows, .tile_columns = tile_columns};
         std::vector<int> seen(static_cast<std::size_t>(cut.tiles()));
         for (std::int64_t tile = 0; tile < cut.tiles(); ++tile) {
@@ -153,15 +153,22 @@ TEST(GemmTestOfSchedules, ChoosesByTheModel) {
                         .transpose_b = transpose_b};
     return std::string(gemm_operator().choose(ArgsRef::of(args), gpu));
   };
-  EXPECT_EQ(of_halves(1, 4096, 4096, true), "direct_fragments");
-  EXPECT_EQ(of_halves(8, 4096, 4096, true), "direct_fragments");
-  EXPECT_EQ(of_halves(16, 1024, 1024, true), "direct_fragments");
-  EXPECT_EQ(of_halves(1, 14336, 4096, true), "direct_fragments");
+  EXPECT_EQ(of_halves(1, 4096, 4096, true), "dependent_fragments");
+  EXPECT_EQ(of_halves(8, 4096, 4096, true), "dependent_fragments");
+  EXPECT_EQ(of_halves(16, 1024, 1024, true), "dependent_fragments");
+  EXPECT_EQ(of_halves(1, 14336, 4096, true), "dependent_fragments");
   EXPECT_EQ(of_halves(1, 4096, 4096, false), "swap_ab");
   EXPECT_EQ(of_halves(16, 14336, 4096, true), "swap_ab");
-  EXPECT_EQ(of_halves(64, 4096, 4096, true), "swap_ab");
+  EXPECT_EQ(of_halves(64, 14336, 4096, true), "swap_ab");
+  EXPECT_EQ(of_halves(24, 4096, 4096, true), "swap_ab");
+  EXPECT_EQ(of_halves(64, 4096, 4096, true), "cluster_split_k");
+  EXPECT_EQ(of_halves(64, 1001, 4096, true), "swap_ab");
   EXPECT_EQ(of_halves(4096, 40, 4096, false), "swap_ab");
   EXPECT_EQ(of_halves(65, 4096, 4096, true), "cluster_split_k");
+  EXPECT_EQ(of_halves(768, 768, 768, true), "cluster_split_k");
+  EXPECT_EQ(of_halves(1000, 1000, 1000, true), "cluster_multicast");
+  EXPECT_EQ(of_halves(1024, 1024, 1024, true), "warp_specialized");
+  EXPECT_EQ(of_halves(4096, 4096, 4096, true), "warp_specialized");
 }
 
 // The reasons end with what is launched; a CPU, and a product without elements, have none.

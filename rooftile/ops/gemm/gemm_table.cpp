@@ -149,21 +149,20 @@ std::string_view supports_wgmma(const GemmArgs& args, const DeviceProperties& de
     return "serves up to 2^31 - 1024 rows and columns: see mma_cp_async";
   return "";
 }
-RungPlan plan_ring(const GemmArgs& args, int shapes, int cluster, const DeviceProperties& device) {
-  const Problem p = gemm_plan::problem_of(args);
-  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
-          .config = PlanConfig::of(gemm_plan::fastest_wgmma(p, shapes, cluster, device))};
-}
 RungPlan plan_steps(const GemmArgs& args, const DeviceProperties& device) {
   const Problem p = gemm_plan::problem_of(args);
   return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
-          .config = PlanConfig::of(gemm_plan::wgmma_cut(p, gemm_plan::kStepsShape, 1, device))};
+          .config = PlanConfig::of(gemm_plan::wgmma_cut(p, gemm_plan::kStepsShape, device))};
 }
 RungPlan plan_wgmma(const GemmArgs& args, const DeviceProperties& device) {
-  return plan_ring(args, static_cast<int>(std::size(gemm_plan::kWgmmaShapes)), 1, device);
+  const Problem p = gemm_plan::problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::fastest_wgmma(p, device))};
 }
 RungPlan plan_multicast(const GemmArgs& args, const DeviceProperties& device) {
-  return plan_ring(args, gemm_plan::kMulticastShapes, 2, device);
+  const Problem p = gemm_plan::problem_of(args);
+  return {.workspace = {.bytes = gemm_plan::wgmma_operands(p).bytes()},
+          .config = PlanConfig::of(gemm_plan::fastest_multicast(p, device))};
 }
 std::string_view supports_parts(const GemmArgs& args, const DeviceProperties& device) {
   if (const std::string_view reason = supports_wgmma(args, device); !reason.empty()) return reason;
@@ -384,8 +383,9 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .plan = plan_wgmma,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::cluster_multicast,
-       .idea = "Two blocks have tiles below each other, and each brings half of the columns of b to both.",
-       .change = "a third less from L2",
+       .idea =
+           "Blocks of a cluster that need the same rows of a or columns of b bring them in turn, to all of these.",
+       .change = "a third to three fifths less from L2",
        .source = "PTX ISA, cp.async.bulk.tensor, multicast; CUTLASS",
        .supports = supports_wgmma,
        .plan = plan_multicast,
@@ -403,6 +403,14 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
            "Up to 16 rows: the 16 bytes that a lane loads of a column of b are what it holds of two products.",
        .change = "nothing goes through shared memory, and no tile is mostly empty",
        .source = "PTX ISA, fragments of mma.m16n8k16",
+       .supports = supports_direct,
+       .plan = plan_direct,
+       .expects = {{"shared_load_conflict_degree", 1, 2}, {"shared_store_conflict_degree", 1, 1.2}}},
+      {.rung = gemm_rungs::dependent_fragments,
+       .idea =
+           "Blocks start while the kernel ahead still runs, and of one row their columns of b come to L2 meanwhile.",
+       .change = "no pause between two kernels",
+       .source = "PTX ISA, griddepcontrol",
        .supports = supports_direct,
        .plan = plan_direct,
        .expects = {{"shared_load_conflict_degree", 1, 2}, {"shared_store_conflict_degree", 1, 1.2}}},
@@ -435,19 +443,27 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
   };
   if (is_half(args)) {
     best = serves("mma_cp_async") && supports_chunks(args, device).empty() ? "mma_cp_async" : "wmma_shared";
-    constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
-    // The rungs for a few rows were fitted beside a slower warp_specialized, and have not been timed beside this one or cluster_split_k.
     const bool is_few = supports_swap(args, device).empty();
-    const double as_then = is_few ? 1.22 : 1;
-    offer("warp_specialized", supports_wgmma(args, device),
-          [&] { return as_then * gemm_plan::fastest_wgmma(problem, kShapes, 1, device).microseconds; });
+    offer("warp_specialized", supports_wgmma(args, device), [&] {
+      return is_few ? gemm_plan::microseconds_of_tiles(args, device)
+                    : gemm_plan::fastest_wgmma(problem, device).microseconds;
+    });
     if (!is_few)
-      offer("cluster_split_k", supports_parts(args, device),
-            [&] { return gemm_plan::fastest_parts(problem, device).microseconds; });
+      offer("cluster_multicast", supports_wgmma(args, device),
+            [&] { return gemm_plan::fastest_multicast(problem, device).microseconds; });
+    if (!is_few || gemm_plan::serves_few_as_parts(args)) {
+      offer("cluster_split_k", supports_parts(args, device), [&] {
+        return is_few ? gemm_plan::microseconds_of_parts(args, device)
+                      : gemm_plan::fastest_parts(problem, device).microseconds;
+      });
+    }
     offer("swap_ab", supports_swap(args, device),
           [&] { return gemm_plan::swap_cut(gemm_plan::skinny_problem_of(args), device).microseconds; });
-    offer("direct_fragments", supports_direct(args, device),
-          [&] { return gemm_plan::direct_cut(gemm_plan::skinny_problem_of(args)).microseconds; });
+    // Of both the same, which the first has: the other one is for GPUs that do not know it.
+    for (const char* rung : {"dependent_fragments", "direct_fragments"}) {
+      offer(rung, supports_direct(args, device),
+            [&] { return gemm_plan::direct_cut(gemm_plan::skinny_problem_of(args)).microseconds; });
+    }
     return best;
   }
   offer("stream_k", supports_tiles(args, device),

@@ -1,5 +1,6 @@
 #include "rooftile/ops/gemm/gemm_tensor.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <iterator>
@@ -45,7 +46,29 @@ WgmmaOperand operand_of(const void* data, std::int64_t outers, std::int64_t oute
   return operand;
 }
 
+// Lines of L2 for each 128 bytes of a row that TMA reads: two where rows begin anywhere, and what two were measured to cost where they begin
+// with a sector of 32 bytes.
+double lines_of(const WgmmaOperand& x) {
+  constexpr std::int64_t kSector = 32 / kElement;
+  const std::int64_t row = x.along ? x.outer : x.line;
+  return row % kLine == 0 ? 1 : row % kSector == 0 ? 4.0 / 3 : 2;
+}
 bool is_of_lines(const WgmmaOperand& x) { return (x.along ? x.outer : x.line) % kLine == 0; }
+
+// Of an H100, measured, in cycles at 1755 MHz: what every launch takes, and a tile's start and results by the shape.
+constexpr double kCyclesPerMicrosecond = 1755;
+constexpr double kLaunchCycles = 3800;
+constexpr double kTileCycles[] = {3660, 2870, 2220, 1465, 974, 1850, 2500, 2600, 1550, 1950};
+constexpr double kL2LinesPerCycle = 64;  // of all multiprocessors together
+
+double microseconds_of(double cycles, int shape) {
+  const double microseconds = cycles / kCyclesPerMicrosecond;
+  // What runs long has the clock that its power allows, and narrow tiles take more of that: 4096 x 14336 x 4096 is 0.94 of cuBLAS by
+  // 192 columns, and was 0.98 by 256.
+  constexpr double kLong = 150;
+  constexpr double kOfPower[] = {1, 1.08, 1.12, 1.2, 1.2, 1.16, 1.11, 1.1, 1.2, 1.14};
+  return microseconds > kLong ? microseconds * kOfPower[shape] : microseconds;
+}
 
 }  // namespace
 
@@ -61,45 +84,86 @@ MmaCut mma_cut(const Problem& problem) {
           .steps = ceil_div(problem.k, MmaTile::kDepth)};
 }
 
-WgmmaCut wgmma_cut(const Problem& problem, int shape, int cluster, const DeviceProperties& device) {
-  const WgmmaShape tile = kWgmmaShapes[shape];
-  WgmmaCut cut{.shape = shape,
-               .cluster = cluster,
+namespace {
+
+// All but the time. clusters: that the device holds at once.
+WgmmaCut cut_of(const Problem& problem, const WgmmaCluster& cluster, std::int64_t clusters) {
+  const WgmmaShape tile = kWgmmaShapes[cluster.shape];
+  WgmmaCut cut{.shape = cluster.shape,
+               .log_down = cluster.log_down,
+               .log_across = cluster.log_across,
                .steps = static_cast<int>(ceil_div(problem.k, kWgmmaDepth)),
                .batches = problem.batches,
-               .tile_rows = ceil_div(problem.m, std::int64_t{tile.rows} * cluster),
-               .tile_columns = ceil_div(problem.n, tile.columns)};
-  const std::int64_t clusters =
-      clamped(cut.tiles(), 1, std::int64_t{device.multiprocessors} * tile.blocks / cluster);
-  cut.blocks = clusters * cluster;
-  // Of an H100, in cycles at 1755 MHz, measured: a step of a tile where all multiprocessors are busy, a tile's start and results, and what
-  // every launch takes.
-  constexpr double kCyclesPerMicrosecond = 1755;
-  constexpr double kOfStep[] = {1088, 772, 545, 333, 281};
-  constexpr double kOfTile[] = {3660, 2870, 2220, 1465, 974};
-  constexpr double kLaunch = 3800;
-  // Where rows do not begin at multiples of 128 bytes, a line of a tile lies in two lines of L2.
-  constexpr double kOfTwoLines[] = {1.05, 1.19, 1.25, 2.4, 2.2};
-  constexpr double kOfCrowd = 1.8;  // blocks that share a multiprocessor
-  const WgmmaOperands operands = wgmma_operands(problem);
-  double of_step = kOfStep[shape];
-  if (!is_of_lines(operands.a) || !is_of_lines(operands.b)) of_step *= kOfTwoLines[shape];
-  if (cut.blocks > device.multiprocessors) of_step *= kOfCrowd;
-  const auto rounds = static_cast<double>(ceil_div(cut.tiles(), clusters));
-  const double cycles = kLaunch + rounds * (kOfTile[shape] + cut.steps * of_step);
-  cut.microseconds = cycles / kCyclesPerMicrosecond;
-  // What runs long has the clock that its power allows, and narrow tiles take more of that: 4096 x 14336 x 4096 is 0.94 of cuBLAS by
-  // 192 columns, and was 0.98 by 256.
-  constexpr double kLong = 150;  // microseconds
-  constexpr double kOfPower[] = {1, 1.08, 1.12, 1.2, 1.2};
-  if (cut.microseconds > kLong) cut.microseconds *= kOfPower[shape];
+               .tile_rows = ceil_div(problem.m, std::int64_t{tile.rows} << cluster.log_down),
+               .tile_columns = ceil_div(problem.n, std::int64_t{tile.columns} << cluster.log_across)};
+  cut.blocks = clamped(cut.tiles(), 1, clusters) << (cluster.log_down + cluster.log_across);
   return cut;
 }
 
-WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster, const DeviceProperties& device) {
-  WgmmaCut best = wgmma_cut(problem, 0, cluster, device);
-  for (int shape = 1; shape < shapes; ++shape) {
-    const WgmmaCut cut = wgmma_cut(problem, shape, cluster, device);
+}  // namespace
+
+WgmmaCut wgmma_cut(const Problem& problem, int shape, const DeviceProperties& device) {
+  const WgmmaShape tile = kWgmmaShapes[shape];
+  WgmmaCut cut = cut_of(problem, {.shape = shape, .log_down = 0, .log_across = 0},
+                        std::int64_t{device.multiprocessors} * tile.blocks);
+  // A step of a tile, and what L2 gives a multiprocessor, and all of them.
+  constexpr double kOfStep[] = {1088, 772, 545, 333, 281, 416, 610, 680, 352, 480};
+  constexpr double kCyclesOfLine = 1.3;
+  constexpr double kOfCrowd = 1.8;  // blocks that share a multiprocessor
+  const WgmmaOperands operands = wgmma_operands(problem);
+  const double lines = tile.rows * lines_of(operands.a) + tile.columns * lines_of(operands.b);
+  double of_step = std::max(kOfStep[shape], kCyclesOfLine * lines);
+  if (cut.blocks > device.multiprocessors) of_step *= kOfCrowd;
+  of_step = std::max(of_step, static_cast<double>(cut.blocks) * lines / kL2LinesPerCycle);
+  const auto rounds = static_cast<double>(ceil_div(cut.tiles(), cut.blocks));
+  cut.microseconds =
+      microseconds_of(kLaunchCycles + rounds * (kTileCycles[shape] + cut.steps * of_step), shape);
+  return cut;
+}
+
+WgmmaCut multicast_cut(const Problem& problem, const WgmmaCluster& cluster, const DeviceProperties& device) {
+  const WgmmaShape tile = kWgmmaShapes[cluster.shape];
+  // Clusters do not fill every part of the device: of an H100's 132 multiprocessors 120 with clusters of 4 and 8, which hold whole numbers of
+  // them side by side.
+  const int blocks = 1 << (cluster.log_down + cluster.log_across);
+  const std::int64_t clusters =
+      blocks == 2 ? device.multiprocessors / 2 : std::int64_t{device.multiprocessors} * 10 / 11 / blocks;
+  WgmmaCut cut = cut_of(problem, cluster, clusters);
+  constexpr double kOfCluster = 630;                                                  // its start
+  constexpr double kOfColumn = 4.28;                                                  // wgmma
+  const auto of_row = [](const WgmmaOperand& x) { return 1.2 + 0.6 * lines_of(x); };  // that arrives
+  const WgmmaOperands operands = wgmma_operands(problem);
+  const double arrives = tile.rows * of_row(operands.a) + tile.columns * of_row(operands.b);
+  const double lines = tile.rows * lines_of(operands.a) / (1 << cluster.log_across) +
+                       tile.columns * lines_of(operands.b) / (1 << cluster.log_down);
+  const double of_step = std::max(
+      {kOfColumn * tile.columns, arrives, static_cast<double>(cut.blocks) * lines / kL2LinesPerCycle});
+  const auto rounds = static_cast<double>(ceil_div(cut.tiles(), cut.blocks / blocks));
+  cut.microseconds = microseconds_of(
+      kLaunchCycles + kOfCluster + rounds * (kTileCycles[cluster.shape] + cut.steps * of_step),
+      cluster.shape);
+  return cut;
+}
+
+WgmmaCut fastest_wgmma(const Problem& problem, const DeviceProperties& device) {
+  const bool along_b = wgmma_operands(problem).b.along;
+  WgmmaCut best = wgmma_cut(problem, 0, device);
+  for (int shape = 1; shape < kRingShapes; ++shape) {
+    if (!has_wgmma_columns(shape, along_b)) continue;
+    const WgmmaCut cut = wgmma_cut(problem, shape, device);
+    if (cut.microseconds < best.microseconds) best = cut;
+  }
+  return best;
+}
+
+WgmmaCut fastest_multicast(const Problem& problem, const DeviceProperties& device) {
+  const bool along_b = wgmma_operands(problem).b.along;
+  WgmmaCut best = multicast_cut(problem, kWgmmaClusters[0], device);
+  for (const WgmmaCluster& cluster : kWgmmaClusters) {
+    if (!has_wgmma_columns(cluster.shape, along_b)) continue;
+    const WgmmaCut cut = multicast_cut(problem, cluster, device);
+    // Small tiles of more than one round were not measured.
+    if (cut.tiles() > cut.blocks >> (cut.log_down + cut.log_across)) continue;
     if (cut.microseconds < best.microseconds) best = cut;
   }
   return best;
@@ -116,9 +180,10 @@ PartsCut parts_cut(const Problem& problem, int shape, int log_parts, const Devic
   while (cut.log_parts > 0 && 1 << cut.log_parts > cut.steps) --cut.log_parts;
   // Of an H100, measured: launch; a block's start and results; its steps; sums that are sent; results that are more than the sums.
   constexpr double kLaunch = 0.5;
-  constexpr double kOfTile[] = {2.4, 1.9, 1.8};
-  constexpr double kOfStep[] = {0.228, 0.195, 0.21};
-  constexpr double kOfSums[] = {0, 1.6, 0.8};
+  constexpr double kOfTile[] = {2.4, 1.9, 1.8, 2.45, 3.0};
+  constexpr double kOfStep[] = {0.228, 0.195, 0.21, 0.285, 0.265};
+  constexpr double kOfSums[] = {0, 1.6, 0.8, 0, 0};
+  constexpr double kOfLines = 1.0 / 72 / 1755;  // of L2, for all multiprocessors
   constexpr double kOfMore = 0.6;
   constexpr double kOfTwoLines = 2.2;
   const WgmmaOperands operands = wgmma_operands(problem);
@@ -128,15 +193,20 @@ PartsCut parts_cut(const Problem& problem, int shape, int log_parts, const Devic
                           problem.out.column != 1;
   const auto steps = static_cast<double>(ceil_div(std::int64_t{cut.steps}, std::int64_t{1} << cut.log_parts));
   const auto rounds = static_cast<double>(ceil_div(cut.tiles(), std::int64_t{device.multiprocessors}));
+  const auto at_once = static_cast<double>(smaller(cut.tiles(), std::int64_t{device.multiprocessors}));
+  const double of_step =
+      std::max(kOfStep[shape], kOfLines * at_once * 2 * static_cast<double>(kPartRows + tile.columns));
   cut.microseconds =
-      kLaunch + rounds * (kOfTile[shape] + steps * kOfStep[shape] * (is_slow ? kOfTwoLines : 1) +
+      kLaunch + rounds * (kOfTile[shape] + steps * of_step * (is_slow ? kOfTwoLines : 1) +
                           (cut.log_parts > 0 ? kOfSums[shape] : 0) + (gives_more ? kOfMore : 0));
   return cut;
 }
 
 PartsCut fastest_parts(const Problem& problem, const DeviceProperties& device) {
+  const bool along_b = wgmma_operands(problem).b.along;
   PartsCut best = parts_cut(problem, 0, 0, device);
   for (int shape = 0; shape < static_cast<int>(std::size(kPartShapes)); ++shape) {
+    if (!has_part_columns(shape, along_b)) continue;
     for (int log_parts = 0; log_parts <= kPartShapes[shape].log_parts; ++log_parts) {
       const PartsCut cut = parts_cut(problem, shape, log_parts, device);
       if (cut.microseconds < best.microseconds) best = cut;
@@ -163,9 +233,13 @@ std::string explain_wgmma(const Problem& problem, const DeviceProperties& device
         static_cast<double>(cut.tiles()) / (device.multiprocessors * tile.blocks), tile.blocks,
         cut.microseconds);
   };
-  constexpr int kShapes = std::size(kWgmmaShapes);
-  for (int shape = 0; shape < kShapes; ++shape) describe("tiles of", wgmma_cut(problem, shape, 1, device));
-  describe("fastest: tiles of", fastest_wgmma(problem, kShapes, 1, device));
+  for (int shape = 0; shape < kRingShapes; ++shape)
+    if (has_wgmma_columns(shape, operands.b.along)) describe("tiles of", wgmma_cut(problem, shape, device));
+  describe("fastest: tiles of", fastest_wgmma(problem, device));
+  const WgmmaCut multicast = fastest_multicast(problem, device);
+  add("cluster_multicast: %lld clusters of %d x %d tiles of %d x %d: %.1f us\n",
+      static_cast<long long>(multicast.tiles()), 1 << multicast.log_down, 1 << multicast.log_across,
+      kWgmmaShapes[multicast.shape].rows, kWgmmaShapes[multicast.shape].columns, multicast.microseconds);
   const PartsCut parts = fastest_parts(problem, device);
   add("cluster_split_k: tiles of %d x %d in %d parts, %lld blocks, %d steps of %d: %.1f us\n", kPartRows,
       kPartShapes[parts.shape].columns, 1 << parts.log_parts, static_cast<long long>(parts.tiles()),

@@ -36,25 +36,39 @@ struct WgmmaShape {
   int columns;
   int blocks;  // on a multiprocessor
 };
-inline constexpr WgmmaShape kWgmmaShapes[] = {
-    {128, 256, 1}, {128, 192, 1}, {128, 128, 1}, {128, 64, 1}, {64, 64, 2}};
-inline constexpr int kMulticastShapes = 1;  // those of cluster_multicast, the first
-inline constexpr int kStepsShape = 2;       // that of wgmma_single and wgmma_pipelined
-inline constexpr int kWgmmaDepth = 64;      // of a step along k
+inline constexpr WgmmaShape kWgmmaShapes[] = {{128, 256, 1}, {128, 192, 1}, {128, 128, 1}, {128, 64, 1},
+                                              {64, 64, 2},   {128, 96, 1},  {128, 144, 1}, {128, 160, 1},
+                                              {128, 72, 1},  {128, 112, 1}};
+inline constexpr int kRingShapes = 8;   // those of warp_specialized, the first
+inline constexpr int kStepsShape = 2;   // that of wgmma_single and wgmma_pipelined
+inline constexpr int kWgmmaDepth = 64;  // of a step along k
+// Clusters of cluster_multicast: blocks below each other and side by side, as powers of two.
+struct WgmmaCluster {
+  int shape;  // of kWgmmaShapes
+  int log_down;
+  int log_across;
+};
+inline constexpr WgmmaCluster kWgmmaClusters[] = {{0, 1, 0}, {2, 1, 1}, {8, 2, 1},
+                                                  {5, 1, 2}, {9, 1, 2}, {7, 2, 1}};
+// Columns of b that lie across k come as boxes of 64.
+constexpr bool has_wgmma_columns(int shape, bool along_b) {
+  return along_b || kWgmmaShapes[shape].columns % 64 == 0;
+}
 
 struct WgmmaPlace {
   std::int64_t batch;
   std::int64_t row;
   std::int64_t column;
 };
-// Tiles for each block of a cluster, below each other; a cluster's one after the other.
+// A tile for each block of a cluster; a cluster's one after the other.
 struct WgmmaCut {
   static constexpr int kBandRows = 1024;  // that are gone through together, so that L2 holds what they read
   int shape = 0;                          // of kWgmmaShapes
-  int cluster = 1;                        // blocks
-  int steps = 1;                          // of a tile
+  int log_down = 0;                       // blocks of a cluster
+  int log_across = 0;
+  int steps = 1;  // of a tile
   std::int64_t batches = 1;
-  std::int64_t tile_rows = 1;  // of a cluster's tiles
+  std::int64_t tile_rows = 1;  // of clusters' tiles
   std::int64_t tile_columns = 1;
   std::int64_t blocks = 1;
   double microseconds = 0;  // that the model expects
@@ -81,7 +95,10 @@ struct PartShape {
   int columns;
   int log_parts;  // at most
 };
-inline constexpr PartShape kPartShapes[] = {{64, 0}, {32, 2}, {16, 2}};
+inline constexpr PartShape kPartShapes[] = {{64, 0}, {32, 2}, {16, 2}, {96, 0}, {128, 0}};
+constexpr bool has_part_columns(int shape, bool along_b) {
+  return along_b || kPartShapes[shape].columns != 96;
+}
 inline constexpr int kPartRows = 64;
 inline constexpr int kPartDepth = 128;  // of a step along k
 struct PartsCut {
@@ -116,11 +133,12 @@ struct WgmmaOperands {
 };
 [[nodiscard]] WgmmaOperands wgmma_operands(const Problem& problem);
 
-[[nodiscard]] WgmmaCut wgmma_cut(const Problem& problem, int shape, int cluster,
-                                 const DeviceProperties& device);
-// The one that the model expects to be fastest, of the first `shapes`.
-[[nodiscard]] WgmmaCut fastest_wgmma(const Problem& problem, int shapes, int cluster,
+[[nodiscard]] WgmmaCut wgmma_cut(const Problem& problem, int shape, const DeviceProperties& device);
+[[nodiscard]] WgmmaCut multicast_cut(const Problem& problem, const WgmmaCluster& cluster,
                                      const DeviceProperties& device);
+// Those that the model expects to be fastest.
+[[nodiscard]] WgmmaCut fastest_wgmma(const Problem& problem, const DeviceProperties& device);
+[[nodiscard]] WgmmaCut fastest_multicast(const Problem& problem, const DeviceProperties& device);
 // log_parts is cut down to what the shape and the steps allow.
 [[nodiscard]] PartsCut parts_cut(const Problem& problem, int shape, int log_parts,
                                  const DeviceProperties& device);

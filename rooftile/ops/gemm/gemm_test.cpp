@@ -142,16 +142,19 @@ class GemmTest : public OnEveryDevice {
   }
 
   // A rung with this shape of wgmma's tiles.
-  void expect_of_shape(const char* name, int shape, int cluster, DType dtype, DType out_dtype,
+  void expect_of_shape(const char* name, const gemm_plan::WgmmaCluster& cluster, DType dtype, DType out_dtype,
                        const Extents& mnk, bool has_bias) {
-    expect_of_cut(name, shape, dtype, out_dtype, mnk, has_bias, [&](const gemm_plan::Problem& problem) {
-      return gemm_plan::wgmma_cut(problem, shape, cluster, context().properties());
-    });
+    expect_of_cut(name, cluster.shape, dtype, out_dtype, mnk, has_bias,
+                  [&](const gemm_plan::Problem& problem) {
+                    return cluster.log_down + cluster.log_across > 0
+                               ? gemm_plan::multicast_cut(problem, cluster, context().properties())
+                               : gemm_plan::wgmma_cut(problem, cluster.shape, context().properties());
+                  });
   }
   // A rung that is told how to cut a product. Sums of small integers are exact in f32, and up to 256 in bf16.
   template <class CutOf>
   void expect_of_cut(const char* name, int shape, DType dtype, DType out_dtype, const Extents& mnk,
-                     bool has_bias, CutOf cut_of) {
+                     bool has_bias, CutOf cut_of, bool across = false) {
     const RungRow& rung = *gemm_operator().find_rung(name);
     if (GetParam().kind == DeviceKind::cpu || !unavailable_reason(rung, context().properties()).empty())
       return;
@@ -162,11 +165,15 @@ class GemmTest : public OnEveryDevice {
     const Tensor bias = numbers(out_dtype, {n});
     if (has_bias)
       for (std::int64_t i = 0; i < m * n; ++i) expected[static_cast<std::size_t>(i)] += number_at(i % n);
-    const Tensor a = numbers(dtype, {m, k});
-    const Tensor b = tensor(dtype, {n, k}, [n, k](std::int64_t i) { return number_at(i % k * n + i / k); });
+    const Tensor a =
+        across ? tensor(dtype, {k, m}, [m, k](std::int64_t i) { return number_at(i % m * k + i / m); })
+               : numbers(dtype, {m, k});
+    const Tensor b =
+        across ? numbers(dtype, {k, n})
+               : tensor(dtype, {n, k}, [n, k](std::int64_t i) { return number_at(i % k * n + i / k); });
     Tensor memory = filled(DType::f64, {1 << 18}, kNan);
     Tensor out = filled(out_dtype, {m, n}, kNan);
-    GemmArgs args = {.a = a, .b = b, .out = out, .transpose_b = true};
+    GemmArgs args = {.a = a, .b = b, .out = out, .transpose_a = across, .transpose_b = !across};
     if (has_bias) args.bias = bias;
     const RungPlan plan{.config = PlanConfig::of(cut_of(gemm_plan::problem_of(args)))};
     const Status status = launch_for(
@@ -193,20 +200,25 @@ class GemmTest : public OnEveryDevice {
                                           [n, k](std::int64_t i) { return number_at(i % k * n + i / k); })
                                  : numbers(DType::bf16, {k, n});
     Tensor memory = filled(DType::f64, {1 << 18}, kNan);
-    Tensor out = filled(DType::f32, {m, n}, kNan);
-    const GemmArgs args = {.a = a, .b = b, .out = out, .transpose_b = transpose_b};
-    gemm_plan::SwapCut cut = gemm_plan::swap_cut(gemm_plan::skinny_problem_of(args), context().properties());
-    cut.parts = parts;
-    const RungPlan plan{.config = PlanConfig::of(cut)};
-    const Status status = launch_for(
-        rung, GetParam().kind)({.stream = context().stream(),
-                                .device = &context().properties(),
-                                .args = ArgsRef::of(args),
-                                .plan = &plan,
-                                .workspace = {.data = memory.data(), .bytes = std::size_t{2} << 20}});
-    ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(values(out), product(m, n, k))
-        << parts << " parts of " << mnk.to_string() << (transpose_b ? " NT" : " NN");
+    // As where L2 holds the many, and where it does not.
+    for (const std::size_t cache : {context().properties().last_level_cache, std::size_t{0}}) {
+      DeviceProperties device = context().properties();
+      device.last_level_cache = cache;
+      Tensor out = filled(DType::f32, {m, n}, kNan);
+      const GemmArgs args = {.a = a, .b = b, .out = out, .transpose_b = transpose_b};
+      gemm_plan::SwapCut cut = gemm_plan::swap_cut(gemm_plan::skinny_problem_of(args), device);
+      cut.parts = parts;
+      const RungPlan plan{.config = PlanConfig::of(cut)};
+      const Status status = launch_for(
+          rung, GetParam().kind)({.stream = context().stream(),
+                                  .device = &device,
+                                  .args = ArgsRef::of(args),
+                                  .plan = &plan,
+                                  .workspace = {.data = memory.data(), .bytes = std::size_t{2} << 20}});
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(values(out), product(m, n, k))
+          << parts << " parts of " << mnk.to_string() << (transpose_b ? " NT" : " NN") << ", L2 of " << cache;
+    }
   }
 
   std::string refusal(const GemmArgs& args) {
@@ -321,19 +333,23 @@ TEST_P(GemmTest, WhatAFactorOfZeroSaysNothingAboutIsNotRead) {
 
 // More tiles than blocks, tiles that end outside, and rows that have to be copied first (k = 75, n = 261).
 TEST_P(GemmTest, EveryShapeOfWgmmasTiles) {
-  constexpr int kShapes = std::size(gemm_plan::kWgmmaShapes);
-  for (int shape = 0; shape < kShapes; ++shape) {
+  for (int number = 0; number < gemm_plan::kRingShapes; ++number) {
+    const gemm_plan::WgmmaCluster shape{.shape = number, .log_down = 0, .log_across = 0};
     for (const DType dtype : {DType::bf16, DType::f16}) {
-      expect_of_shape("warp_specialized", shape, 1, dtype, DType::f32, {200, 264, 200}, false);
-      expect_of_shape("warp_specialized", shape, 1, dtype, DType::f32, {130, 261, 75}, true);
-      expect_of_shape("warp_specialized", shape, 1, dtype, dtype, {130, 328, 20}, false);
-      expect_of_shape("warp_specialized", shape, 1, dtype, dtype, {130, 261, 20}, true);
+      expect_of_shape("warp_specialized", shape, dtype, DType::f32, {200, 264, 200}, false);
+      expect_of_shape("warp_specialized", shape, dtype, DType::f32, {130, 261, 75}, true);
+      expect_of_shape("warp_specialized", shape, dtype, dtype, {130, 328, 20}, false);
+      expect_of_shape("warp_specialized", shape, dtype, dtype, {130, 261, 20}, true);
       for (const std::int64_t n : {321, 324, 327, 450})  // rows that begin anywhere
-        expect_of_shape("warp_specialized", shape, 1, dtype, dtype, {70, n, 20}, false);
+        expect_of_shape("warp_specialized", shape, dtype, dtype, {70, n, 20}, false);
     }
   }
-  for (int shape = 0; shape < gemm_plan::kMulticastShapes; ++shape)
-    expect_of_shape("cluster_multicast", shape, 2, DType::bf16, DType::f32, {300, 520, 200}, true);
+  for (const gemm_plan::WgmmaCluster& cluster : gemm_plan::kWgmmaClusters) {
+    // One tile after the other (of 3 clusters and more), and steps enough for every stage to be asked for again.
+    expect_of_shape("cluster_multicast", cluster, DType::bf16, DType::f32, {300, 520, 200}, true);
+    expect_of_shape("cluster_multicast", cluster, DType::f16, DType::f16, {530, 328, 20}, false);
+    expect_of_shape("cluster_multicast", cluster, DType::bf16, DType::f32, {70, 80, 1000}, false);
+  }
 }
 
 // Stages that come by one request and by two (k = 200), parts of steps that are not equally many, rings that go round.
@@ -357,6 +373,30 @@ TEST_P(GemmTest, EveryShapeOfPartsOfTiles) {
   }
 }
 
+// Operands that lie across k, whose tiles are boxes of 64.
+TEST_P(GemmTest, TilesOfOperandsAcrossK) {
+  const Extents mnk{136, 200, 328};
+  for (const gemm_plan::WgmmaCluster& cluster : gemm_plan::kWgmmaClusters) {
+    if (!gemm_plan::has_wgmma_columns(cluster.shape, false)) continue;
+    expect_of_cut(
+        "cluster_multicast", cluster.shape, DType::f16, DType::f32, mnk, false,
+        [&](const gemm_plan::Problem& problem) {
+          return gemm_plan::multicast_cut(problem, cluster, context().properties());
+        },
+        true);
+  }
+  constexpr int kShapes = std::size(gemm_plan::kPartShapes);
+  for (int shape = 0; shape < kShapes; ++shape) {
+    if (!gemm_plan::has_part_columns(shape, false)) continue;
+    expect_of_cut(
+        "cluster_split_k", shape, DType::bf16, DType::f32, mnk, false,
+        [&](const gemm_plan::Problem& problem) {
+          return gemm_plan::parts_cut(problem, shape, 0, context().properties());
+        },
+        true);
+  }
+}
+
 // Also of fewer rows than parts, and of steps that do not divide.
 TEST_P(GemmTest, AFewRowsInEveryNumberOfParts) {
   for (const int parts : {1, 2, 4, 8}) {
@@ -364,6 +404,7 @@ TEST_P(GemmTest, AFewRowsInEveryNumberOfParts) {
       for (const std::int64_t m : {3, 16, 40}) {
         expect_of_parts(parts, {m, 72, 1096}, transpose_b);
         expect_of_parts(parts, {136, m, 1096}, transpose_b);
+        expect_of_parts(parts, {m, 72, 1088}, transpose_b);  // lines of 64, the last step half of one
       }
     }
   }

@@ -39,6 +39,7 @@ struct DirectProduct {
   static constexpr int kPart = 4 * kElements * kSlices;  // along k
   static constexpr int kDepth = kPart * kParts;
   static constexpr int kWarpFloats = FewTile::floats(kRows, kColumns);
+  static_assert(kColumns == (kOfA == 1 ? gemm_plan::kDirectColumnsOfOne : gemm_plan::kDirectColumns));
 
   // What a lane has of a step.
   struct Step {
@@ -181,32 +182,66 @@ struct DirectProduct {
   float sums_[kGroups][kEights][kSliceTiles][4] = {};
 };
 
-template <class T, int kOfA, int kSlices, int kGroups, int kParts, int kWarps, int kAhead, int kBlocks>
-__global__ void __launch_bounds__(32 * kWarps, kBlocks)
-    direct_kernel(const __grid_constant__ DirectOperand a, const __grid_constant__ DirectOperand b, int k,
-                  unsigned tile_columns, const __grid_constant__ Problem out, FewWay way) {
-  using Product = DirectProduct<T, kOfA, kSlices, kGroups, kParts, kWarps, kAhead>;
-  __shared__ __align__(16) float s_sums[kWarps][Product::kWarpFloats];
-  const unsigned batch = blockIdx.x / tile_columns;
-  const std::int64_t first = std::int64_t{blockIdx.x % tile_columns} * Product::kColumns;
-  Product product(a, b, k, batch, first);
-  product.add_all();
-  product.gather(FewTile(s_sums[warp_index()], Product::kRows, Product::kColumns, way.is_turned));
+// By all threads of the block, behind product.gather(): the warps' sums are added up in their order, and given. s_sums: a tile of each warp.
+template <class Product, class T, int kWarps>
+__device__ __forceinline__ void give_sums_of_warps(float (*s_sums)[Product::kWarpFloats], const Problem& out,
+                                                   const FewWay& way, unsigned batch, std::int64_t first) {
+  const auto sum_of_warps = [](const float* s_first) {
+    float sum = *s_first;
+#pragma unroll
+    for (int w = 1; w < kWarps; ++w) sum += s_first[w * Product::kWarpFloats];
+    return sum;
+  };
   __syncthreads();  // every warp's sums are there
   const FewTile tile(s_sums[0], Product::kRows, Product::kColumns, way.is_turned);
-  // Into the first warp's place, in the order of the warps; nobody else reads there.
-  for (int v = static_cast<int>(threadIdx.x); v < Product::kRows * Product::kColumns;
-       v += Product::kThreads) {
+  constexpr int kSums = Product::kRows * Product::kColumns;
+  if (way.rounded.is_plain) {  // a few instructions, which cold caches have soon
+    const auto alpha = static_cast<float>(out.alpha);
+    const std::int64_t first_row = way.is_turned ? first : 0;
+    const std::int64_t first_column = way.is_turned ? 0 : first;
+    T* g_out = static_cast<T*>(out.out_data) + batch * out.out.batch;
+#pragma unroll 1
+    for (int v = static_cast<int>(threadIdx.x); v < kSums; v += Product::kThreads) {
+      const std::int64_t i = first_row + v / tile.width();
+      const std::int64_t j = first_column + v % tile.width();
+      if (i < out.m && j < out.n)
+        g_out[i * out.out.row + j] =
+            rounded<T>(alpha * sum_of_warps(tile.row(v / tile.width()) + v % tile.width()));
+    }
+    return;
+  }
+  // Into the first warp's place; nobody else reads there.
+  for (int v = static_cast<int>(threadIdx.x); v < kSums; v += Product::kThreads) {
     float* s_sum = &tile.at(v / Product::kColumns, v % Product::kColumns);
-    float sum = *s_sum;
-#pragma unroll
-    for (int w = 1; w < kWarps; ++w) sum += s_sum[w * Product::kWarpFloats];
-    *s_sum = sum;
+    *s_sum = sum_of_warps(s_sum);
   }
   __syncthreads();  // they are added up
   const std::int64_t rows = way.is_turned ? out.m - first : out.m;
   tile.give<T, Product::kThreads>(out, way.rounded, batch, first, 0,
                                   static_cast<int>(smaller(std::int64_t{tile.rows()}, rows)));
+}
+
+// A call's operands, the few as rows of a.
+struct DirectOperands {
+  DirectOperand a;
+  DirectOperand b;
+  explicit DirectOperands(const Problem& few)
+      : a{.g = static_cast<const std::uint16_t*>(few.a_data),
+          .row = few.a.row,
+          .batch = few.a.batch,
+          .rows = few.m},
+        b{.g = static_cast<const std::uint16_t*>(few.b_data),
+          .row = few.b.column,
+          .batch = few.b.batch,
+          .rows = few.n} {}
+};
+
+// start.operator()<the numbers of DirectProduct, blocks on a multiprocessor>() of so many rows: of some twenty ways each (README).
+template <class Start>
+Status with_direct_ways(std::int64_t rows, Start start) {
+  if (rows == 1) return start.template operator()<1, 8, 1, 2, 4, 2, 6>();
+  return rows <= 8 ? start.template operator()<8, 2, 2, 1, 8, 2, 2>()
+                   : start.template operator()<16, 2, 2, 2, 8, 1, 2>();
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

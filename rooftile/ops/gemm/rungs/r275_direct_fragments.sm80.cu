@@ -11,40 +11,44 @@
 #include "rooftile/ops/gemm/rungs/direct_product.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
+namespace {
+
+template <class T, int kOfA, int kSlices, int kGroups, int kParts, int kWarps, int kAhead, int kBlocks>
+__global__ void __launch_bounds__(32 * kWarps, kBlocks)
+    direct_kernel(const __grid_constant__ DirectOperand a, const __grid_constant__ DirectOperand b, int k,
+                  unsigned tile_columns, const __grid_constant__ Problem out, FewWay way) {
+  using Product = DirectProduct<T, kOfA, kSlices, kGroups, kParts, kWarps, kAhead>;
+  __shared__ __align__(16) float s_sums[kWarps][Product::kWarpFloats];
+  const unsigned batch = blockIdx.x / tile_columns;
+  const std::int64_t first = std::int64_t{blockIdx.x % tile_columns} * Product::kColumns;
+  Product product(a, b, k, batch, first);
+  product.add_all();
+  product.gather(FewTile(s_sums[warp_index()], Product::kRows, Product::kColumns, way.is_turned));
+  give_sums_of_warps<Product, T, kWarps>(s_sums, out, way, batch, first);
+}
+
+}  // namespace
 
 Status ROOFTILE_RUNG(const Call<GemmArgs>& call) {
   const Problem few = gemm_plan::skinny_problem_of(call.args);
   if (few.is_empty()) return {};
   const auto& cut = call.config<gemm_plan::DirectCut>();
   if (cut.tiles() > kMaxGrid) return unsupported("more than 2^31 - 1 blocks");
-  const DirectOperand a = {.g = static_cast<const std::uint16_t*>(few.a_data),
-                           .row = few.a.row,
-                           .batch = few.a.batch,
-                           .rows = few.m};
-  const DirectOperand b = {.g = static_cast<const std::uint16_t*>(few.b_data),
-                           .row = few.b.column,
-                           .batch = few.b.batch,
-                           .rows = few.n};
+  const DirectOperands operands(few);
   const Problem out = gemm_plan::problem_of(call.args);
   return dispatch(HalfTypes{}, call.args.a.dtype, [&]<class T>() -> Status {
-    const auto start =
-        [&]<int kOfA, int kSlices, int kGroups, int kParts, int kWarps, int kAhead, int kBlocks>() {
-          using Product = DirectProduct<T, kOfA, kSlices, kGroups, kParts, kWarps, kAhead>;
-          static_assert(Product::kColumns ==
-                        (kOfA == 1 ? gemm_plan::kDirectColumnsOfOne : gemm_plan::kDirectColumns));
+    return with_direct_ways(
+        few.m, [&]<int kOfA, int kSlices, int kGroups, int kParts, int kWarps, int kAhead, int kBlocks>() {
           FewWay way = few_way(call.args, out);
           // A vector of results lies within a tile.
           way.rounded.vectors &= kOfA != 1;
           return launch(direct_kernel<T, kOfA, kSlices, kGroups, kParts, kWarps, kAhead, kBlocks>,
                         {.grid = dim3(static_cast<unsigned>(cut.tiles())),
-                         .block = dim3(Product::kThreads),
+                         .block = dim3(32 * kWarps),
                          .stream = call.stream},
-                        a, b, static_cast<int>(few.k), static_cast<unsigned>(cut.tile_columns), out, way);
-        };
-    // Of some twenty ways each (README).
-    if (few.m == 1) return start.template operator()<1, 8, 1, 2, 4, 2, 6>();
-    return few.m <= 8 ? start.template operator()<8, 2, 2, 1, 8, 2, 2>()
-                      : start.template operator()<16, 2, 2, 2, 8, 1, 2>();
+                        operands.a, operands.b, static_cast<int>(few.k),
+                        static_cast<unsigned>(cut.tile_columns), out, way);
+        });
   });
 }
 

@@ -3,15 +3,18 @@
 // Idea       wgmma multiplies 64 rows by as few columns as 8. So 64 columns of b are its rows, and the few rows of a, up to 64, its columns: a
 //            tile of out is computed transposed. One thread asks TMA for all the stages that shared memory holds before anybody waits; where
 //            tiles do not fill the GPU a cluster parts their steps along k, and adds up in distributed shared memory, always in the same order.
+//            A b that L2 cannot hold anyway leaves it first, and its first two steps come there while the kernel ahead still runs.
 // Change     warp_specialized's tiles of 64 rows and more, mostly empty, of which a few multiprocessors have all the work.
 // Limits     sm_90a; f16, bf16; up to 64 rows, or columns; any strides (operands whose rows TMA cannot take are copied first); k of 1 and more.
 // Bottleneck DRAM where b comes from there; where L2 has it what a launch, the first stages and the cluster's meeting take.
-// Source     PTX ISA, wgmma, distributed shared memory; CUTLASS, swapped operands for skinny products.
+// Source     PTX ISA, wgmma, distributed shared memory, cache eviction priority hints, griddepcontrol; CUTLASS, swapped operands for skinny products.
 #include <cstddef>
 #include <cstdint>
 
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
+#include "rooftile/device/sm90a/dependent_launch.h"
+#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/ops/gemm/rungs/few_results.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
 
@@ -20,16 +23,78 @@ namespace {
 
 using gemm_plan::SwapCut;
 
+// A step of one operand: slices of 64 along k, one behind the other.
+template <int kOuter, bool kAlong>
+struct StepOperand {
+  using Slice = StageOperand<kOuter, kAlong>;
+  static constexpr int kDepth = gemm_plan::kSwapDepth;
+  static constexpr int kSlices = kDepth / kStepDepth;
+  static constexpr int kBytes = kSlices * Slice::kBytes;
+  static_assert(kAlong || kOuter == 64, "across k one box, as wide as a line of the swizzle");
+
+  // Whether all slices come at once: k as lines of 64, of which none ends within a row.
+  [[nodiscard]] static bool is_whole(const gemm_plan::WgmmaOperand& x) {
+    return !kAlong || x.lines % kStepDepth == 0;
+  }
+  [[nodiscard]] static Status make_map(TensorMap& map, DType dtype, const void* data,
+                                       const gemm_plan::WgmmaOperand& x, L2Promotion promotion) {
+    TensorMapSpec spec{.data = const_cast<void*>(data),
+                       .dtype = dtype,
+                       .rank = 4,
+                       .swizzle = TileSwizzle::bytes128,
+                       .l2_promotion = promotion};
+    const std::int64_t leading = kAlong ? x.outer : x.line;
+    const std::int64_t matrix = leading * (kAlong ? x.outers : x.lines);
+    const std::int64_t batch = x.batches == 1 ? matrix : x.batch;
+    if (!kAlong) {
+      spec.extents = {x.outers, x.lines, 1, x.batches};
+      spec.strides = {1, leading, matrix, batch};
+      spec.box = {kOuter, kDepth, 1, 1};
+    } else if (is_whole(x)) {
+      spec.extents = {kStepDepth, x.outers, x.lines / kStepDepth, x.batches};
+      spec.strides = {1, leading, kStepDepth, batch};
+      spec.box = {kStepDepth, kOuter, kSlices, 1};
+    } else {
+      spec.extents = {x.lines, x.outers, 1, x.batches};
+      spec.strides = {1, leading, matrix, batch};
+      spec.box = {kStepDepth, kOuter, 1, 1};
+    }
+    return make_tensor_map(map, spec);
+  }
+  // By one thread: take(offset, coordinates) of each box of a step of rows (columns) from `outer` on; what is outside comes as zeros.
+  template <class Take>
+  __device__ __forceinline__ static void boxes(int outer, int step, int batch, bool whole, Take take) {
+    if (!kAlong) {
+      take(0, {outer, step * kDepth, 0, batch});
+    } else if (whole) {
+      take(0, {0, outer, step * kSlices, batch});
+    } else {
+#pragma unroll
+      for (int slice = 0; slice < kSlices; ++slice)
+        take(slice * Slice::kBytes, {(step * kSlices + slice) * kStepDepth, outer, 0, batch});
+    }
+  }
+};
+
+// What a launch knows of its operands and results.
+struct SwapWay {
+  FewWay few;
+  bool has_batch_a;
+  bool has_batch_b;
+  bool whole_a;  // a step comes by one request
+  bool whole_b;
+  bool leaves_first;  // b: L2 cannot hold it from one launch to the next
+};
+
 // kRows: of a, with what is empty. kAlongA, kAlongB: k runs along memory.
 template <class T, int kRows, bool kAlongA, bool kAlongB>
 struct SwapKernel {
   static constexpr int kColumns = gemm_plan::kSwapColumns;
   static constexpr int kThreads = kWarpgroup + 32;  // a warp behind those that multiply asks for stages
-  using A = StageOperand<kRows, kAlongA>;
-  using B = StageOperand<kColumns, kAlongB>;
-  static constexpr int kSlices = gemm_plan::kSwapDepth / kStepDepth;  // of a step
-  static constexpr int kSliceBytes = A::kBytes + B::kBytes;
-  static constexpr int kStageBytes = kSlices * kSliceBytes;
+  using A = StepOperand<kRows, kAlongA>;
+  using B = StepOperand<kColumns, kAlongB>;
+  static constexpr int kSlices = A::kSlices;
+  static constexpr int kStageBytes = A::kBytes + B::kBytes;
   // Two blocks on a multiprocessor, each with half of 227 KB, of which a launch takes 1 KB; 1 KB for the barriers.
   static constexpr int kBlocks = 2;
   static constexpr int kStages = (228 / kBlocks - 2) * 1024 / kStageBytes;
@@ -53,6 +118,13 @@ struct SwapKernel {
     int first;
     int end;
   };
+  // Where steps come from.
+  struct Source {
+    const TensorMap& map_a;
+    const TensorMap& map_b;
+    const SwapWay& way;
+    L2Policy policy_of_b;
+  };
   // A place in the ring, and the parity of its round.
   struct Turn {
     int stage = 0;
@@ -65,44 +137,50 @@ struct SwapKernel {
     }
   };
 
-  __device__ __forceinline__ static void ask(const Share& share, const TensorMap& map_a,
-                                             const TensorMap& map_b, const Shared& shared, int stage,
-                                             int step) {
+  using At = const std::int32_t (&)[4];
+  __device__ __forceinline__ static void ask(const Share& share, const Source& source, const Shared& shared,
+                                             int stage, int step) {
     std::byte* s_stage = shared.s_stages + stage * kStageBytes;
     Mbarrier* s_full = shared.s_full + stage;
     mbarrier_arrive_expect_tx(s_full, kStageBytes);
-    // Neighbours of a row of b one behind the other.
-#pragma unroll
-    for (int slice = 0; slice < kSlices; ++slice)
-      B::load(s_stage + slice * kSliceBytes, map_b, share.column, (step * kSlices + slice) * kStepDepth,
-              share.batch_b, s_full);
-#pragma unroll
-    for (int slice = 0; slice < kSlices; ++slice)
-      A::load(s_stage + slice * kSliceBytes + B::kBytes, map_a, 0, (step * kSlices + slice) * kStepDepth,
-              share.batch_a, s_full);
+    B::boxes(share.column, step, share.batch_b, source.way.whole_b, [&](int offset, At at) {
+      tma_load_by_policy(s_stage + offset, source.map_b, at, s_full, source.policy_of_b);
+    });
+    A::boxes(0, step, share.batch_a, source.way.whole_a,
+             [&](int offset, At at) { tma_load(s_stage + B::kBytes + offset, source.map_a, at, s_full); });
   }
-  // By one thread: the barriers, and as many stages as there are, before others know of either.
-  __device__ __forceinline__ static void begin(const Share& share, const TensorMap& map_a,
-                                               const TensorMap& map_b, const Shared& shared) {
-    prefetch_tensor_map(map_b);
-    prefetch_tensor_map(map_a);
+  // By one thread, while the kernel ahead may still write b: what it brings is L2's, which knows of that.
+  __device__ __forceinline__ static void bring_early(const Share& share, const Source& source) {
+    constexpr int kEarly = 2;
+    for (int step = share.first; step < share.end && step < share.first + kEarly; ++step)
+      B::boxes(share.column, step, share.batch_b, source.way.whole_b,
+               [&](int, At at) { tma_prefetch_by_policy(source.map_b, at, source.policy_of_b); });
+  }
+  // By one thread: the barriers, and as many stages as there are, before others know of either. No other thread reads or writes global memory
+  // before it is known.
+  __device__ __forceinline__ static void begin(const Share& share, const Source& source,
+                                               const Shared& shared) {
+    prefetch_tensor_map(source.map_b);
+    prefetch_tensor_map(source.map_a);
     for (int s = 0; s < kStages; ++s) {
       mbarrier_init(shared.s_full + s, 1);
       mbarrier_init(shared.s_empty + s, 1);
     }
     fence_mbarrier_init();
+    wait_for_prerequisites();
     for (int s = 0; s < kStages && share.first + s < share.end; ++s)
-      ask(share, map_a, map_b, shared, s, share.first + s);
+      ask(share, source, shared, s, share.first + s);
   }
-  // By the same thread: the other steps.
-  __device__ __forceinline__ static void copy(const Share& share, const TensorMap& map_a,
-                                              const TensorMap& map_b, const Shared& shared) {
+  // By the same thread: the other steps. The next kernel's blocks come behind them: sooner, they would stand where this one's are to.
+  __device__ __forceinline__ static void copy(const Share& share, const Source& source,
+                                              const Shared& shared) {
     Turn turn;
     for (int step = share.first + kStages; step < share.end; ++step) {
       mbarrier_wait(shared.s_empty + turn.stage, turn.parity);
-      ask(share, map_a, map_b, shared, turn.stage, step);
+      ask(share, source, shared, turn.stage, step);
       turn.next();
     }
+    launch_dependents();
   }
   __device__ __forceinline__ static void multiply(WarpgroupSums<T, kRows>& sums, const Share& share,
                                                   const Shared& shared) {
@@ -113,8 +191,9 @@ struct SwapKernel {
       const std::byte* s_stage = shared.s_stages + turn.stage * kStageBytes;
 #pragma unroll
       for (int slice = 0; slice < kSlices; ++slice)
-        sums.template add<B, A>(s_stage + slice * kSliceBytes, s_stage + slice * kSliceBytes + B::kBytes, 0,
-                                slice > 0 || step > share.first);
+        sums.template add<typename B::Slice, typename A::Slice>(
+            s_stage + slice * B::Slice::kBytes, s_stage + B::kBytes + slice * A::Slice::kBytes, 0,
+            slice > 0 || step > share.first);
       wgmma_wait<kSlices>();
       if (step > share.first && threadIdx.x == 0) mbarrier_arrive(shared.s_empty + before);
       before = turn.stage;
@@ -148,13 +227,13 @@ struct SwapKernel {
   }
 };
 
-// out: that of the call. has_batch: whether a and b have one.
+// out: that of the call.
 template <class T, int kRows, bool kAlongA, bool kAlongB>
 __global__ void __launch_bounds__(SwapKernel<T, kRows, kAlongA, kAlongB>::kThreads,
                                   SwapKernel<T, kRows, kAlongA, kAlongB>::kBlocks)
     swap_kernel(const __grid_constant__ Problem out, const __grid_constant__ SwapCut cut,
-                const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b, FewWay way,
-                bool has_batch_a, bool has_batch_b) {
+                const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
+                const __grid_constant__ SwapWay way) {
   using Kernel = SwapKernel<T, kRows, kAlongA, kAlongB>;
   ROOFTILE_DYN_SHARED(unsigned char, s_raw);
   SharedCarve carve(s_raw);
@@ -163,23 +242,29 @@ __global__ void __launch_bounds__(SwapKernel<T, kRows, kAlongA, kAlongB>::kThrea
   const unsigned place = blockIdx.x / static_cast<unsigned>(cut.parts);
   const auto batch = static_cast<int>(place / static_cast<unsigned>(cut.tile_columns));
   const typename Kernel::Share share = {
-      .batch_a = has_batch_a ? batch : 0,
-      .batch_b = has_batch_b ? batch : 0,
+      .batch_a = way.has_batch_a ? batch : 0,
+      .batch_b = way.has_batch_b ? batch : 0,
       .column = static_cast<int>(place % static_cast<unsigned>(cut.tile_columns)) * Kernel::kColumns,
       .first = gemm_plan::first_step(cut.steps, cut.parts, part),
       .end = gemm_plan::first_step(cut.steps, cut.parts, part + 1)};
+  const typename Kernel::Source source = {
+      .map_a = map_a,
+      .map_b = map_b,
+      .way = way,
+      .policy_of_b = way.leaves_first ? l2_evict_first() : l2_evict_normal()};
   const bool is_copier = threadIdx.x == kWarpgroup;
-  if (is_copier) Kernel::begin(share, map_a, map_b, shared);
+  if (threadIdx.x == 0 && way.leaves_first) Kernel::bring_early(share, source);
+  if (is_copier) Kernel::begin(share, source, shared);
   __syncthreads();  // the barriers are initialised
   WarpgroupSums<T, kRows> sums;
   if (threadIdx.x < kWarpgroup)
     Kernel::multiply(sums, share, shared);
   else if (is_copier)
-    Kernel::copy(share, map_a, map_b, shared);
-  const FewTile tile(reinterpret_cast<float*>(shared.s_stages), kRows, Kernel::kColumns, way.is_turned);
+    Kernel::copy(share, source, shared);
+  const FewTile tile(reinterpret_cast<float*>(shared.s_stages), kRows, Kernel::kColumns, way.few.is_turned);
   if (threadIdx.x < kWarpgroup) Kernel::gather(sums, tile);
   // A block's share of the rows of out.
-  const std::int64_t rows = way.is_turned ? out.m - share.column : out.m;
+  const std::int64_t rows = way.few.is_turned ? out.m - share.column : out.m;
   const int first = tile.rows() / cut.parts * part;
   const auto end = static_cast<int>(smaller(tile.rows() / cut.parts * (part + 1), rows));
   if (cut.parts == 1) {
@@ -190,7 +275,7 @@ __global__ void __launch_bounds__(SwapKernel<T, kRows, kAlongA, kAlongB>::kThrea
     cluster_arrive();
     __syncthreads();  // these rows' are whole
   }
-  tile.give<T, Kernel::kThreads>(out, way.rounded, batch, share.column, first, end);
+  tile.give<T, Kernel::kThreads>(out, way.few.rounded, batch, share.column, first, end);
   if (cut.parts > 1) cluster_wait();  // nobody reads another block's shared memory any more
 }
 
@@ -202,16 +287,23 @@ Status launch_swap(const Call<GemmArgs>& call, const Problem& few, const gemm_pl
   const Problem out = gemm_plan::problem_of(call.args);
   TensorMap map_a;
   TensorMap map_b;
-  ROOFTILE_TRY((make_operand_map<kRows, kAlongA>(map_a, call.args.a.dtype, data.a, operands.a)));
-  ROOFTILE_TRY((make_operand_map<Kernel::kColumns, kAlongB>(map_b, call.args.a.dtype, data.b, operands.b,
-                                                            L2Promotion::bytes256)));
+  const DType dtype = call.args.a.dtype;
+  ROOFTILE_TRY(Kernel::A::make_map(map_a, dtype, data.a, operands.a, L2Promotion::bytes128));
+  ROOFTILE_TRY(Kernel::B::make_map(map_b, dtype, data.b, operands.b, L2Promotion::bytes256));
+  const SwapWay way = {.few = few_way(call.args, out),
+                       .has_batch_a = few.a.batch != 0,
+                       .has_batch_b = few.b.batch != 0,
+                       .whole_a = Kernel::A::is_whole(operands.a),
+                       .whole_b = Kernel::B::is_whole(operands.b),
+                       .leaves_first = !gemm_plan::fits_in_l2(few, call.device)};
   return launch(swap_kernel<T, kRows, kAlongA, kAlongB>,
                 {.grid = dim3(static_cast<unsigned>(cut.blocks())),
                  .block = dim3(Kernel::kThreads),
                  .shared_bytes = shared_bytes<typename Kernel::Shared>(),
                  .stream = call.stream,
-                 .cluster = dim3(static_cast<unsigned>(cut.parts))},
-                out, cut, map_a, map_b, few_way(call.args, out), few.a.batch != 0, few.b.batch != 0);
+                 .cluster = dim3(static_cast<unsigned>(cut.parts)),
+                 .dependent = true},
+                out, cut, map_a, map_b, way);
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "rooftile/device/dispatch.h"
+#include "rooftile/device/fast_math.h"
 #include "rooftile/device/rounded.h"
 #include "rooftile/device/types.h"
+#include "rooftile/device/warp.h"
 #include "rooftile/ops/gemm/rungs/gemm_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
@@ -19,8 +22,10 @@ struct RoundedWay {
   bool vectors = false;       // 16 bytes of a row of out may be written at once, and no row ends within them
   bool c_vectors = false;     // so does c
   bool bias_vectors = false;  // a bias of columns, of whose vectors every row takes the same
-  bool is_plain =
-      false;  // out is of the operands' type, a row's elements lie side by side, and results are the sums times alpha
+  bool is_beside =
+      false;  // out is of the operands' type, a row's elements lie side by side, and there is no c
+  bool by_engine = false;  // the same by vectors, as TMA may store them
+  bool is_plain = false;   // as is_beside, and results are the sums times alpha
 };
 inline RoundedWay rounded_way(const GemmArgs& args, const Problem& p) {
   RoundedWay way{.is_wide = args.out.dtype == DType::f32};
@@ -29,8 +34,12 @@ inline RoundedWay rounded_way(const GemmArgs& args, const Problem& p) {
   const std::size_t element = way.is_wide ? sizeof(float) : sizeof(std::uint16_t);
   way.c_vectors = gemm_plan::has_vectors(p.c_data, p.c, p.m, p.n, element);
   way.bias_vectors = p.bias.row == 0 && gemm_plan::has_vectors(p.bias_data, p.bias, 1, p.n, element);
-  way.is_plain = p.out.column == 1 && !way.is_wide && p.c_data == nullptr && p.bias_data == nullptr &&
-                 p.activation == GemmActivation::none;
+  way.is_beside = p.out.column == 1 && !way.is_wide && p.c_data == nullptr;
+  constexpr std::int64_t kMostOfMap = std::int64_t{1} << 31;  // extents, as coordinates of 32 bits
+  way.by_engine = way.is_beside && way.vectors && p.m < kMostOfMap && p.n < kMostOfMap &&
+                  p.batches < kMostOfMap && (p.m == 1 || p.out.row >= p.n) &&
+                  (p.batches == 1 || p.out.batch > 0);
+  way.is_plain = way.is_beside && p.bias_data == nullptr && p.activation == GemmActivation::none;
   return way;
 }
 
@@ -158,6 +167,111 @@ class RoundedOutput {
   float alpha_;
   std::int64_t c_;
   std::int64_t out_;
+};
+
+// x / (1 + e^-y) by the special function unit, off by some units in the last place of f32; as gemm_math::gated.
+__device__ __forceinline__ float fast_gated(float x, float y) {
+  constexpr float kLog2E = 1.44269504088896340736f;
+  constexpr float kFar = -1000;
+  return (x < kFar ? kFar : x) * fast_reciprocal(1 + fast_exp2(-kLog2E * y));
+}
+// Four at a time, which then go to the end of the row: a function of many registers, by a loop that is not unrolled.
+template <GemmActivation kActivation, int kCount>
+__device__ __forceinline__ void activate_in_turns(float (&x)[kCount]) {
+  constexpr int kEach = 4;
+#pragma unroll 1
+  for (int turn = 0; turn < kCount / kEach; ++turn) {
+    float y[kEach];
+#pragma unroll
+    for (int e = 0; e < kEach; ++e) y[e] = gemm_math::activated(kActivation, x[e]);
+#pragma unroll
+    for (int e = 0; e < kCount; ++e) x[e] = e + kEach < kCount ? x[e + kEach] : y[e + kEach - kCount];
+  }
+}
+// As gemm_math::activated, of values that are rounded to 16 bits next.
+template <int kCount>
+__device__ __forceinline__ void activate_rounded(GemmActivation activation, float (&x)[kCount]) {
+  constexpr float kTwiceRoot = 1.5957691216057307117597842397375f;  // 2 sqrt(2 / pi)
+  const auto each = [&](auto function) {
+#pragma unroll
+    for (int e = 0; e < kCount; ++e) x[e] = function(x[e]);
+  };
+  switch (activation) {
+    case GemmActivation::none:
+      return;
+    case GemmActivation::relu:
+      return each([](float y) { return y < 0 ? 0.0f : y; });
+    case GemmActivation::gelu_erf:
+      return activate_in_turns<GemmActivation::gelu_erf>(x);
+    case GemmActivation::gelu_tanh:
+      return each([](float y) { return fast_gated(y, y * fmaf(0.044715f * kTwiceRoot, y * y, kTwiceRoot)); });
+    case GemmActivation::silu:
+      return each([](float y) { return fast_gated(y, y); });
+    case GemmActivation::sigmoid:
+      return each([](float y) { return fast_gated(1, y); });
+  }
+}
+
+// A bias as a warp needs it whose lanes hold sums of rows `row` + lane / 4 and 8 rows below, in pairs of columns: lane % 4 has the
+// pair of each 8. kColumns: of the warp's tile, from `column` on.
+template <class T, int kColumns>
+class HeldBias {
+ public:
+  static constexpr int kParts = (kColumns + 63) / 64;  // the last one may have fewer than 64 columns
+  __device__ __forceinline__ HeldBias(const Problem& p, const RoundedWay& way, std::int64_t row,
+                                      std::int64_t column)
+      : lane_(static_cast<int>(threadIdx.x) % 32), is_of_columns_(p.bias.row == 0) {
+    if (p.bias_data == nullptr || !way.is_beside) return;
+    const auto* g_bias = static_cast<const T*>(p.bias_data);
+    if (is_of_columns_) {
+#pragma unroll
+      for (int q = 0; q < kParts; ++q) {
+        const std::int64_t j = column + 64 * q + 2 * lane_;
+        if (way.bias_vectors && j + 1 < p.n) {
+          held_[q] = load(reinterpret_cast<const std::uint32_t*>(g_bias + j));
+        } else {
+          Vec<T, 2> pair{};
+#pragma unroll
+          for (int e = 0; e < 2; ++e)
+            if (j + e < p.n) pair[e] = g_bias[(j + e) * p.bias.column];
+          memcpy(&held_[q], static_cast<const void*>(&pair), sizeof(pair));
+        }
+      }
+    } else {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const std::int64_t i = row + lane_ / 4 + 8 * half;
+        if (i < p.m) of_rows_[half] = static_cast<float>(g_bias[i * p.bias.row]);
+      }
+    }
+  }
+  // x = alpha sums + bias of columns 64 q and on, zero behind the last: sums[32 q + 4 c + 2 half + e] of column 8 c + e of the lane's.
+  __device__ __forceinline__ void scaled(int q, float alpha, const float (&sums)[kColumns / 2],
+                                         float (&x)[32]) const {
+    const auto sum = [&](int s) { return 32 * q + s < kColumns / 2 ? sums[32 * q + s] : 0.0f; };
+    if (is_of_columns_) {
+      std::uint32_t pairs[8];
+#pragma unroll
+      for (int c = 0; c < 8; ++c) pairs[c] = shuffle(held_[q], 4 * c + lane_ % 4);
+#pragma unroll
+      for (int c = 0; c < 8; ++c) {
+        Vec<T, 2> pair;
+        memcpy(static_cast<void*>(&pair), &pairs[c], sizeof(pair));
+#pragma unroll
+        for (int s = 0; s < 4; ++s)
+          x[4 * c + s] = fmaf(alpha, sum(4 * c + s), static_cast<float>(pair[s % 2]));
+      }
+    } else {
+#pragma unroll
+      for (int s = 0; s < 32; ++s) x[s] = fmaf(alpha, sum(s), of_rows_[s / 2 % 2]);
+    }
+  }
+
+ private:
+  int lane_;
+  bool is_of_columns_;
+  std::uint32_t held_[kParts] = {};  // pairs
+  float of_rows_[2] = {};
 };
 
 // by(elements, give): how many elements leave at once, and give(s_sums, i, j) that sends as many away. Results of a warp (wgmma_tile.h) write

@@ -13,17 +13,20 @@ namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 
 using gemm_plan::PartsCut;
 
-// A stage of one operand, kPartDepth along k: kOuter rows of a, or columns of b. Along k it is two boxes, one behind the other.
+// A stage of one operand, kPartDepth along k: kOuter rows of a, or columns of b. Along k it is two boxes, one behind the other; across k
+// more than 64 are two, side by side.
 template <int kOuter, bool kAlong>
 struct DeepOperand {
   static constexpr int kDepth = gemm_plan::kPartDepth;
-  static constexpr int kBytes = kOuter * kDepth * 2;
-  static constexpr int kSpan = kAlong ? 64 : kOuter;  // elements of a line
+  static constexpr int kSpan = kAlong || kOuter > 64 ? 64 : kOuter;  // elements of a line
+  static constexpr int kBoxes = kAlong ? 1 : (kOuter + 63) / 64;     // side by side
+  static constexpr int kBytes = (kAlong ? kOuter : kBoxes * kSpan) * kDepth * 2;
   static constexpr auto kSwizzle = static_cast<TileSwizzle>(2 * kSpan);
   static constexpr int kLineBytes = 2 * kSpan;
   static constexpr std::uint32_t kSliceBytes = kAlong ? 32 : 16 * kLineBytes;     // to the next 16 along k
   static constexpr int kHalfBytes = (kAlong ? kOuter : kStepDepth) * kLineBytes;  // to the next 64
-  static_assert(kOuter <= 64);
+  static constexpr int kBoxBytes = kDepth * kLineBytes;
+  static_assert(kOuter % 8 == 0 && kOuter <= 256);
 
   // Whether both boxes come at once: k as lines of 64, of which none ends within a row.
   [[nodiscard]] static bool is_whole(const gemm_plan::WgmmaOperand& x) { return x.lines % kStepDepth == 0; }
@@ -53,7 +56,9 @@ struct DeepOperand {
                                               int batch, bool whole, Mbarrier* s_full) {
     const int line = step * kDepth;
     if (!kAlong) {
-      tma_load(s_stage, map, {outer, line, 0, batch}, s_full);
+#pragma unroll
+      for (int box = 0; box < kBoxes; ++box)
+        tma_load(s_stage + box * kBoxBytes, map, {outer + box * kSpan, line, 0, batch}, s_full);
     } else if (whole) {
       tma_load(s_stage, map, {0, outer, line / kStepDepth, batch}, s_full);
     } else {
@@ -65,7 +70,7 @@ struct DeepOperand {
     if constexpr (kAlong)
       return k_major_descriptor(s_half, kSwizzle);
     else
-      return mn_major_descriptor(s_half, kSwizzle, kBytes);
+      return mn_major_descriptor(s_half, kSwizzle, kBoxBytes);
   }
 };
 

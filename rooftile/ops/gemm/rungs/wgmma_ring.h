@@ -6,6 +6,7 @@
 
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
+#include "rooftile/device/sm90a/dependent_launch.h"
 #include "rooftile/device/sm90a/setmaxnreg.h"
 #include "rooftile/device/warp.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
@@ -15,9 +16,9 @@ namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 using gemm_plan::WgmmaCut;
 using gemm_plan::WgmmaPlace;
 
-// kShape: of gemm_plan::kWgmmaShapes; each warpgroup that multiplies has 64 rows of a tile. kCluster: blocks, whose tiles lie below each
-// other: each brings its part of the columns of b, to all of them.
-template <class T, int kShape, int kCluster, bool kAlongA, bool kAlongB>
+// kShape: of gemm_plan::kWgmmaShapes; each warpgroup that multiplies has 64 rows of a tile. kShares: blocks of a cluster that need the same
+// rows of a, or columns of b, take turns in bringing them, step by step, to all of these.
+template <class T, int kShape, bool kShares, bool kAlongA, bool kAlongB>
 struct RingKernel {
   static constexpr gemm_plan::WgmmaShape kTile = gemm_plan::kWgmmaShapes[kShape];
   static constexpr int kRows = kTile.rows;
@@ -26,28 +27,56 @@ struct RingKernel {
   static constexpr int kThreads = (1 + kConsumers) * kWarpgroup;
   using A = StageOperand<kRows, kAlongA>;
   using B = StageOperand<kColumns, kAlongB>;
-  using PartOfB = StageOperand<kColumns / kCluster, kAlongB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
   using Results = WarpResults<T, kColumns>;
-  static constexpr int kStagingBytes = 4 * kConsumers * Results::kStagingBytes;
+  using Staging = ResultStaging<4 * kConsumers>;
   // As many as a block's share of a multiprocessor's 227 KB holds, of which a launch takes 1 KB; 1 KB for the barriers.
-  static constexpr int kShare = (228 / kTile.blocks - 2) * 1024 - kStagingBytes;
+  static constexpr int kShare = (228 / kTile.blocks - 2) * 1024 - Staging::kBytes;
   static constexpr int kStages = kShare / kStageBytes < 8 ? kShare / kStageBytes : 8;
 
   // 96 or 128 sums in each thread, and 168 registers for each of 384.
   static constexpr bool kNeedsRegisters = kColumns > 128;
 
   struct Shared {
-    std::byte* s_stages;   // [kStages][kStageBytes]
-    std::byte* s_staging;  // [warps that multiply][Results::kStagingBytes]
-    Mbarrier* s_full;      // [kStages]: its bytes are there
-    Mbarrier* s_empty;     // [kStages]: all who read it, of all the blocks that share it, have done so
+    std::byte* s_stages;  // [kStages][kStageBytes]
+    Staging staging;      // of the warps that multiply
+    Mbarrier* s_full;     // [kStages]: its bytes are there
+    Mbarrier* s_empty;    // [kStages]: all who read it, of all the blocks that share it, have done so
     __host__ __device__ explicit Shared(SharedCarve& carve)
         : s_stages(carve.array<std::byte>(std::size_t{kStages} * kStageBytes, 1024)),
-          s_staging(carve.array<std::byte>(kStagingBytes, 128)),
+          staging(carve),
           s_full(carve.array<Mbarrier>(kStages)),
           s_empty(carve.array<Mbarrier>(kStages)) {}
   };
+  // A block's place in its cluster.
+  struct Seat {
+    int down = 0;
+    int across = 0;
+    __device__ __forceinline__ explicit Seat(const WgmmaCut& cut) {
+      if constexpr (kShares) {
+        const auto rank = static_cast<int>(cluster_rank());
+        down = rank & ((1 << cut.log_down) - 1);
+        across = rank >> cut.log_down;
+      }
+    }
+  };
+  // The first tile of this block's cluster, and how many clusters there are. No division: the compiler then knows that all threads go through
+  // the same loop, and wgmma's descriptors stay in uniform registers.
+  __device__ __forceinline__ static std::int64_t first_tile(const WgmmaCut& cut) {
+    return kShares ? blockIdx.x >> (cut.log_down + cut.log_across) : blockIdx.x;
+  }
+  __device__ __forceinline__ static std::int64_t clusters(const WgmmaCut& cut) {
+    return kShares ? gridDim.x >> (cut.log_down + cut.log_across) : gridDim.x;
+  }
+  __device__ __forceinline__ static WgmmaPlace place_of(const WgmmaCut& cut, const Seat& seat,
+                                                        std::int64_t tile) {
+    WgmmaPlace place =
+        kShares ? gemm_plan::wgmma_place(cut, tile, kRows << cut.log_down, kColumns << cut.log_across)
+                : gemm_plan::wgmma_place(cut, tile, kRows, kColumns);
+    place.row += seat.down * kRows;
+    place.column += seat.across * kColumns;
+    return place;
+  }
   // A place in the ring, and the parity of its round.
   struct Turn {
     int stage = 0;
@@ -60,32 +89,52 @@ struct RingKernel {
     }
   };
 
+  // Blocks that bring something to this one, itself among them.
+  __device__ __forceinline__ static int sharing(const WgmmaCut& cut) {
+    return kShares ? (1 << cut.log_down) + (1 << cut.log_across) - 1 : 1;
+  }
+
   // What one thread of the block asks for: stage after stage, tile after tile.
   class Copier {
    public:
     __device__ __forceinline__ Copier(const Problem& p, const WgmmaCut& cut, const TensorMap& map_a,
-                                      const TensorMap& map_b, const Shared& shared, int rank)
-        : p_(p), cut_(cut), map_a_(map_a), map_b_(map_b), shared_(shared), rank_(rank) {}
+                                      const TensorMap& map_b, const Shared& shared, const Seat& seat)
+        : p_(p), cut_(cut), map_a_(map_a), map_b_(map_b), shared_(shared), seat_(seat) {
+      if constexpr (kShares) {
+        const int all = (1 << (1 << (cut.log_down + cut.log_across))) - 1;
+        const int column = (1 << (1 << cut.log_down)) - 1;
+        sharing_a_ = static_cast<std::uint16_t>(all / column << seat.down);
+        sharing_b_ = static_cast<std::uint16_t>(column << (seat.across << cut.log_down));
+      }
+    }
 
     // The first stages, before other threads know the barriers: nobody has to release them. Asking takes some 200 cycles each, and all wait
     // for it: no more than what arrives at about that time.
     __device__ __forceinline__ void ask_first() {
-      const Places places(*this, blockIdx.x / kCluster);
+      const Places places(*this, first_tile(cut_));
       constexpr int kFirst = 2;
       const int most = cut_.steps < kFirst ? cut_.steps : kFirst;
 #pragma unroll 1
-      for (; asked_ < most; ++asked_) ask(places, asked_);
+      for (; asked_ < most; ++asked_) ask<false>(places, asked_);
     }
     __device__ __forceinline__ void ask_others() {
 #pragma unroll 1
-      for (std::int64_t tile = blockIdx.x / kCluster; tile < cut_.tiles(); tile += gridDim.x / kCluster) {
+      for (std::int64_t tile = first_tile(cut_); tile < cut_.tiles(); tile += clusters(cut_)) {
         const Places places(*this, tile);
 #pragma unroll 1
         for (int step = asked_; step < cut_.steps; ++step) {
           mbarrier_wait(shared_.s_empty + turn_.stage, turn_.parity ^ 1);
-          ask(places, step);
+          ask<kShares>(places, step);
         }
         asked_ = 0;
+      }
+      // Others arrive at this block's barriers until its last stages are free: it does not return before that.
+      if constexpr (kShares) {
+#pragma unroll 1
+        for (int s = 0; s < kStages; ++s) {
+          mbarrier_wait(shared_.s_empty + turn_.stage, turn_.parity ^ 1);
+          turn_.next();
+        }
       }
     }
 
@@ -96,24 +145,34 @@ struct RingKernel {
       int batch_a;
       int batch_b;
       __device__ __forceinline__ Places(const Copier& copier, std::int64_t tile) {
-        const WgmmaPlace place = gemm_plan::wgmma_place(copier.cut_, tile, kRows * kCluster, kColumns);
-        row = static_cast<int>(place.row) + copier.rank_ * kRows;
-        column = static_cast<int>(place.column) + copier.rank_ * (kColumns / kCluster);
+        const WgmmaPlace place = place_of(copier.cut_, copier.seat_, tile);
+        row = static_cast<int>(place.row);
+        column = static_cast<int>(place.column);
         batch_a = copier.p_.a.batch == 0 ? 0 : static_cast<int>(place.batch);
         batch_b = copier.p_.b.batch == 0 ? 0 : static_cast<int>(place.batch);
       }
     };
+    template <bool kForAll>
     __device__ __forceinline__ void ask(const Places& at, int step) {
       std::byte* s_a = shared_.s_stages + turn_.stage * kStageBytes;
       std::byte* s_b = s_a + A::kBytes;
       Mbarrier* s_full = shared_.s_full + turn_.stage;
       mbarrier_arrive_expect_tx(s_full, kStageBytes);
-      A::load(s_a, map_a_, at.row, step * kStepDepth, at.batch_a, s_full);
-      if constexpr (kCluster == 1)
-        B::load(s_b, map_b_, at.column, step * kStepDepth, at.batch_b, s_full);
-      else
-        PartOfB::load_for_all(s_b + rank_ * PartOfB::kBytes, map_b_, at.column, step * kStepDepth, at.batch_b,
-                              s_full, (1u << kCluster) - 1);
+      const int line = step * kStepDepth;
+      // In turn: whole boxes, since parts of them in each block's every step were slower.
+      if constexpr (kForAll) {
+        if (cut_.log_across == 0)
+          A::load(s_a, map_a_, at.row, line, at.batch_a, s_full);
+        else if ((step & ((1 << cut_.log_across) - 1)) == seat_.across)
+          A::load_for_all(s_a, map_a_, at.row, line, at.batch_a, s_full, sharing_a_);
+        if (cut_.log_down == 0)
+          B::load(s_b, map_b_, at.column, line, at.batch_b, s_full);
+        else if ((step & ((1 << cut_.log_down) - 1)) == seat_.down)
+          B::load_for_all(s_b, map_b_, at.column, line, at.batch_b, s_full, sharing_b_);
+      } else {
+        A::load(s_a, map_a_, at.row, line, at.batch_a, s_full);
+        B::load(s_b, map_b_, at.column, line, at.batch_b, s_full);
+      }
       turn_.next();
     }
 
@@ -122,46 +181,64 @@ struct RingKernel {
     const TensorMap& map_a_;
     const TensorMap& map_b_;
     const Shared& shared_;
-    int rank_;
+    const Seat& seat_;
+    std::uint16_t sharing_a_ = 0;  // the cluster's blocks with the same rows of a, a bit each
+    std::uint16_t sharing_b_ = 0;
     Turn turn_;
     int asked_ = 0;  // steps of the first tile
   };
 
-  // The barriers are initialised, in all blocks of the cluster. A block that is alone asks for its first stages before that.
-  __device__ __forceinline__ static void begin(const Shared& shared, const TensorMap& map_a,
-                                               const TensorMap& map_b, Copier& copier) {
+  // The barriers are initialised, the kernels ahead have finished, and the first stages are asked for: by each block for itself, whether or
+  // not others of its cluster have begun.
+  __device__ __forceinline__ static void begin(const WgmmaCut& cut, const Shared& shared,
+                                               const TensorMap& map_a, const TensorMap& map_b,
+                                               Copier& copier) {
     if (threadIdx.x == 0) {
       prefetch_tensor_map(map_a);
       prefetch_tensor_map(map_b);
       for (int s = 0; s < kStages; ++s) {
         mbarrier_init(shared.s_full + s, 1);
-        mbarrier_init(shared.s_empty + s, kConsumers * kCluster);
+        mbarrier_init(shared.s_empty + s, kConsumers * sharing(cut));
       }
       fence_mbarrier_init();
-      if constexpr (kCluster == 1) copier.ask_first();
     }
-    if constexpr (kCluster > 1)
-      cluster_sync();
-    else
+    launch_dependents();
+    wait_for_prerequisites();
+    if (threadIdx.x == 0) copier.ask_first();
+    if constexpr (kShares) {
+      // Relaxed: else the thread that has asked waits for what it asked for.
+      cluster_arrive_relaxed();
+      cluster_wait();
+    } else {
       __syncthreads();
+    }
   }
 
   // By a warpgroup: the products of its rows of every tile.
   __device__ __forceinline__ static void multiply(const Problem& p, const WgmmaCut& cut,
-                                                  const RoundedWay& way, const Shared& shared, int rank,
-                                                  int own) {
+                                                  const RoundedWay& way, const TensorMap& map_out,
+                                                  const Shared& shared, const Seat& seat, int own) {
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
     const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-    // One thread for each block that shares the stage.
+    // One thread for each block that brings something to this one: those above and below, then those beside it.
+    const int beside = thread - (1 << cut.log_down);
+    const int rank = beside < 0 ? (seat.across << cut.log_down) + thread
+                                : ((beside + (beside >= seat.across ? 1 : 0)) << cut.log_down) + seat.down;
     const auto release = [&](int stage) {
-      if constexpr (kCluster == 1) {
-        if (thread == 0) mbarrier_arrive(shared.s_empty + stage);
+      if constexpr (kShares) {
+        if (thread < sharing(cut))
+          mbarrier_arrive_remote<MbarrierScope::block>(shared.s_empty + stage,
+                                                       static_cast<std::uint32_t>(rank));
       } else {
-        if (thread < kCluster) mbarrier_arrive_remote<MbarrierScope::block>(shared.s_empty + stage, thread);
+        if (thread == 0) mbarrier_arrive(shared.s_empty + stage);
       }
     };
     Turn turn;
-    for (std::int64_t tile = blockIdx.x / kCluster; tile < cut.tiles(); tile += gridDim.x / kCluster) {
+    for (std::int64_t tile = first_tile(cut); tile < cut.tiles(); tile += clusters(cut)) {
+      // Divisions, while the first stage is on its way.
+      const WgmmaPlace place = place_of(cut, seat, tile);
+      const std::int64_t row = place.row + own * kWarpgroupRows + warp * 16;
+      const typename Results::Bias bias(p, way, row, place.column);
       WarpgroupSums<T, kColumns> sums;
       int before = 0;  // the stage of the product that is still under way
       for (int step = 0; step < cut.steps; ++step) {
@@ -175,55 +252,68 @@ struct RingKernel {
       }
       wgmma_wait<0>(sums.at);
       release(before);
-      const WgmmaPlace place = gemm_plan::wgmma_place(cut, tile, kRows * kCluster, kColumns);
-      Results(sums.at, shared.s_staging + (own * 4 + warp) * Results::kStagingBytes)
-          .give(p, way, place.batch, place.row + rank * kRows + own * kWarpgroupRows + warp * 16,
-                place.column);
+      Results(sums.at, shared.staging, own * 4 + warp, &map_out)
+          .give(p, way, bias, place.batch, row, place.column);
     }
+    wait_for_results();
   }
 };
 
-template <class T, int kShape, int kCluster, bool kAlongA, bool kAlongB>
-__global__ void __launch_bounds__(RingKernel<T, kShape, kCluster, kAlongA, kAlongB>::kThreads,
+template <class T, int kShape, bool kShares, bool kAlongA, bool kAlongB>
+__global__ void __launch_bounds__(RingKernel<T, kShape, kShares, kAlongA, kAlongB>::kThreads,
                                   gemm_plan::kWgmmaShapes[kShape].blocks)
     ring_kernel(const __grid_constant__ Problem p, const __grid_constant__ WgmmaCut cut,
                 const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
-                RoundedWay way) {
-  using Kernel = RingKernel<T, kShape, kCluster, kAlongA, kAlongB>;
+                const __grid_constant__ TensorMap map_out, RoundedWay way) {
+  using Kernel = RingKernel<T, kShape, kShares, kAlongA, kAlongB>;
   ROOFTILE_DYN_SHARED(unsigned char, s_raw);
   SharedCarve carve(s_raw);
   const typename Kernel::Shared shared(carve);
-  const int rank = kCluster == 1 ? 0 : static_cast<int>(cluster_rank());
+  const typename Kernel::Seat seat(cut);
   // Of a lane for all: the compiler then keeps what follows from it, down to wgmma's descriptors, in uniform registers. From
   // others it brings four there before each wgmma, which a small one does not hide.
   const int warpgroup = shuffle(static_cast<int>(threadIdx.x) / kWarpgroup, 0);
-  typename Kernel::Copier copier(p, cut, map_a, map_b, shared, rank);
-  Kernel::begin(shared, map_a, map_b, copier);
+  typename Kernel::Copier copier(p, cut, map_a, map_b, shared, seat);
+  Kernel::begin(cut, shared, map_a, map_b, copier);
   if (warpgroup == 0) {
-    if constexpr (Kernel::kNeedsRegisters) setmaxnreg_dec<40>();
+    if constexpr (Kernel::kNeedsRegisters) setmaxnreg_dec<24>();
     if (threadIdx.x == 0) copier.ask_others();
   } else {
-    if constexpr (Kernel::kNeedsRegisters) setmaxnreg_inc<232>();
-    Kernel::multiply(p, cut, way, shared, rank, warpgroup - 1);
+    if constexpr (Kernel::kNeedsRegisters) setmaxnreg_inc<240>();
+    Kernel::multiply(p, cut, way, map_out, shared, seat, warpgroup - 1);
   }
-  if constexpr (kCluster > 1)
-    cluster_sync();  // nobody copies to this block any more, nor arrives at its barriers
 }
 
-template <class T, int kShape, int kCluster, bool kAlongA, bool kAlongB>
+template <class T, int kShape, bool kShares, bool kAlongA, bool kAlongB>
 Status launch_ring(const Call<GemmArgs>& call, const Problem& p, const gemm_plan::WgmmaOperands& operands,
                    const OperandData& data) {
-  using Kernel = RingKernel<T, kShape, kCluster, kAlongA, kAlongB>;
+  using Kernel = RingKernel<T, kShape, kShares, kAlongA, kAlongB>;
   const auto& cut = call.config<WgmmaCut>();
-  OperandMaps<Kernel::kRows, Kernel::kColumns / kCluster, kAlongA, kAlongB> maps;
+  OperandMaps<Kernel::kRows, Kernel::kColumns, kAlongA, kAlongB> maps;
   ROOFTILE_TRY(maps.make(call.args.a.dtype, operands, data));
-  return launch(ring_kernel<T, kShape, kCluster, kAlongA, kAlongB>,
+  const RoundedWay way = rounded_way(call.args, p);
+  TensorMap map_out{};
+  if (way.by_engine) ROOFTILE_TRY(make_result_map(map_out, call.args.out.dtype, p));
+  return launch(ring_kernel<T, kShape, kShares, kAlongA, kAlongB>,
                 {.grid = dim3(static_cast<unsigned>(cut.blocks)),
                  .block = dim3(Kernel::kThreads),
                  .shared_bytes = shared_bytes<typename Kernel::Shared>(),
                  .stream = call.stream,
-                 .cluster = dim3(kCluster)},
-                p, cut, maps.a, maps.b, rounded_way(call.args, p));
+                 .cluster = dim3(1U << (cut.log_down + cut.log_across)),
+                 .dependent = true},
+                p, cut, maps.a, maps.b, map_out, way);
+}
+// launch_it.operator()<shape>() of one of kShapes.
+template <bool kAlongB, int... kShapes, class Launch>
+Status with_ring_shape(int shape, Launch launch_it) {
+  Status status = unsupported("no shape of tiles for operands that lie so");
+  const auto offer = [&]<int kShape>() {
+    if constexpr (gemm_plan::has_wgmma_columns(kShape, kAlongB)) {
+      if (shape == kShape) status = launch_it.template operator()<kShape>();
+    }
+  };
+  (offer.template operator()<kShapes>(), ...);
+  return status;
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

@@ -20,12 +20,12 @@ struct StepsKernel {
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
 
   struct Shared {
-    std::byte* s_stages;   // [kStages][kStageBytes]
-    std::byte* s_staging;  // [warps][Results::kStagingBytes]
-    Mbarrier* s_full;      // [kStages]: its bytes are there
+    std::byte* s_stages;  // [kStages][kStageBytes]
+    ResultStaging<kThreads / 32> staging;
+    Mbarrier* s_full;  // [kStages]: its bytes are there
     __host__ __device__ explicit Shared(SharedCarve& carve)
         : s_stages(carve.array<std::byte>(std::size_t{kStages} * kStageBytes, 1024)),
-          s_staging(carve.array<std::byte>(kThreads / 32 * Results::kStagingBytes, 128)),
+          staging(carve),
           s_full(carve.array<Mbarrier>(kStages)) {}
   };
 };
@@ -73,8 +73,9 @@ __global__ void __launch_bounds__(StepsKernel<T, kStages, kAlongA, kAlongB>::kTh
     if (threadIdx.x == 0 && step + kStages < cut.steps) ask(step + kStages);
   }
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  typename Kernel::Results(sums.at, shared.s_staging + warp * Kernel::Results::kStagingBytes)
-      .give(p, way, place.batch, place.row + warp * 16, place.column);
+  const typename Kernel::Results::Bias bias(p, way, place.row + warp * 16, place.column);
+  typename Kernel::Results(sums.at, shared.staging, warp)
+      .give(p, way, bias, place.batch, place.row + warp * 16, place.column);
 }
 
 template <int kStages>

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rooftile/device/hidden.h"
+#include "rooftile/device/shared_carve.h"
+#include "rooftile/device/sm90a/fence.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/sm90a/stmatrix.h"
 #include "rooftile/device/sm90a/tma.h"
@@ -102,58 +105,127 @@ struct WarpgroupSums {
   }
 };
 
-// From sums to out, a warp by itself, by way of kStagingBytes of shared memory of its own.
+// Where the results of some warps stand on their way.
+template <int kWarps>
+struct ResultStaging {
+  static constexpr int kRowBytes = 4096;               // 16 rows of 64 columns as 32 bits, or twice as 16
+  static constexpr int kBesideBytes = 16 * kVecBytes;  // a chunk beside each row
+  static constexpr int kBytes = kWarps * (kRowBytes + kBesideBytes);
+  std::byte* s_rows;    // [kWarps][kRowBytes]
+  std::byte* s_beside;  // [kWarps][kBesideBytes]
+  __host__ __device__ explicit ResultStaging(SharedCarve& carve)
+      : s_rows(carve.array<std::byte>(std::size_t{kWarps} * kRowBytes, 1024)),
+        s_beside(carve.array<std::byte>(std::size_t{kWarps} * kBesideBytes, 128)) {}
+};
+
+// From sums to out, a warp by itself, by way of shared memory of its own.
 template <class T, int kColumns>
 class WarpResults {
  public:
-  // 16 rows of 64 columns as 16 or 32 bits, and a chunk beside each.
-  static constexpr int kStagingBytes = 4096 + 16 * kVecBytes;
-  static_assert(kColumns % 64 == 0);
+  static_assert(kColumns % 8 == 0);  // the last 64 may be fewer
+  // What give() takes of the bias, to be asked for before the sums are there.
+  using Bias = HeldBias<T, kColumns>;
 
+  // map: of out, where TMA may store it (ResultMap); null where it may not.
+  template <int kWarps>
+  __device__ __forceinline__ WarpResults(const float (&sums)[kColumns / 2],
+                                         const ResultStaging<kWarps>& staging, int warp,
+                                         const TensorMap* map = nullptr)
+      : sums_(sums),
+        s_staging_(staging.s_rows + warp * ResultStaging<kWarps>::kRowBytes),
+        s_beside_(staging.s_beside + warp * ResultStaging<kWarps>::kBesideBytes),
+        map_(map),
+        lane_(hidden(static_cast<int>(threadIdx.x) % 32)) {}
   // row, column: of out, those of the warp's first sum.
-  __device__ __forceinline__ WarpResults(const float (&sums)[kColumns / 2], std::byte* s_staging)
-      : sums_(sums), s_staging_(s_staging), lane_(static_cast<int>(threadIdx.x) % 32) {}
-  __device__ __forceinline__ void give(const Problem& p, const RoundedWay& way, std::int64_t batch,
-                                       std::int64_t row, std::int64_t column) const {
+  __device__ __forceinline__ void give(const Problem& p, const RoundedWay& way, const Bias& bias,
+                                       std::int64_t batch, std::int64_t row, std::int64_t column) const {
     if (way.is_plain)
-      give_rounded(p, way.vectors, batch, row, column);
+      give_scaled(p, way, batch, row, column);
+    else if (way.is_beside)
+      give_activated(p, way, bias, batch, row, column);
     else
       give_sums(p, way, batch, row, column);
   }
 
  private:
-  // Only scaled and rounded: 64 columns at a time as pairs of 16 bits, given by vectors or element by element.
-  __device__ __forceinline__ void give_rounded(const Problem& p, bool vectors, std::int64_t batch,
-                                               std::int64_t row, std::int64_t column) const {
-    constexpr int kLine = 64 / kVecElements<T>;  // vectors of a row
+  static constexpr int kHeld = 32;  // sums of a thread in 16 rows of 64 columns, four of each 8 columns
+
+  // Only scaled and rounded.
+  __device__ __forceinline__ void give_scaled(const Problem& p, const RoundedWay& way, std::int64_t batch,
+                                              std::int64_t row, std::int64_t column) const {
     const auto alpha = static_cast<float>(p.alpha);
-    T* s_rows = reinterpret_cast<T*>(s_staging_);
-    T* g_out = static_cast<T*>(p.out_data) + batch * p.out.batch;
 #pragma unroll
     for (int first = 0; first < kColumns; first += 64) {
       if (column + first >= p.n) return;
-      __syncwarp();  // the columns before have been read
+      float x[kHeld];
 #pragma unroll
-      for (int j = 0; j < 64; j += 16) {
-        const float* of = sums_ + (first + j) / 2;
-        std::uint32_t pairs[4];
+      for (int e = 0; e < kHeld; ++e) x[e] = first / 2 + e < kColumns / 2 ? alpha * sums_[first / 2 + e] : 0;
+      give_rounded(x, p, way, batch, row, column, first);
+    }
+  }
+  // With a bias and an activation, in a loop that is not unrolled.
+  __device__ __forceinline__ void give_activated(const Problem& p, const RoundedWay& way, const Bias& bias,
+                                                 std::int64_t batch, std::int64_t row,
+                                                 std::int64_t column) const {
+    const auto alpha = static_cast<float>(p.alpha);
+#pragma unroll 1
+    for (int first = 0; first < kColumns; first += 64) {
+      if (column + first >= p.n) return;
+      float x[kHeld];
+      // Registers have no index that is known only here.
 #pragma unroll
-        for (int q = 0; q < 4; ++q) pairs[q] = pair(alpha * of[2 * q], alpha * of[2 * q + 1]);
-        stmatrix(s_rows + staged(lane_ % 16, j / 8 + lane_ / 16), pairs);
+      for (int each = 0; each < kColumns; each += 64)
+        if (each == first) bias.scaled(each / 64, alpha, sums_, x);
+      activate_rounded(p.activation, x);
+      give_rounded(x, p, way, batch, row, column, first);
+    }
+  }
+  // 64 columns as pairs of 16 bits, by vectors or element by element.
+  __device__ __forceinline__ void give_rounded(const float (&x)[kHeld], const Problem& p,
+                                               const RoundedWay& way, std::int64_t batch, std::int64_t row,
+                                               std::int64_t column, int first) const {
+    constexpr int kLine = 64 / kVecElements<T>;  // vectors of a row
+    const bool has_map = map_ != nullptr && way.by_engine;
+    const bool by_engine = has_map && first + 64 <= kColumns;  // a box has all 64
+    T* s_rows = reinterpret_cast<T*>(s_staging_);
+    T* g_out = static_cast<T*>(p.out_data) + batch * p.out.batch;
+    if (has_map) {
+      // Two halves in turn. A tile begins with the first: what was given of the tile before has long left.
+      s_rows += first % 128 * 16;
+      if (lane_ == 0) {
+        if (first == 0)
+          bulk_wait_read<0>();
+        else
+          bulk_wait_read<1>();
       }
-      __syncwarp();  // these are there
-      if (vectors) {
+    }
+    __syncwarp();  // the columns before have been read
 #pragma unroll
-        for (int v = lane_; v < 16 * kLine; v += 32) {
-          const std::int64_t i = row + v / kLine;
-          const std::int64_t j = column + first + v % kLine * kVecElements<T>;
-          if (i < p.m && j < p.n)
-            store_vec<StorePolicy::no_allocate>(g_out + i * p.out.row + j,
-                                                load_vec(s_rows + staged(v / kLine, v % kLine)));
-        }
-      } else {
-        give_shifted(p, g_out, row, column, first);
+    for (int j = 0; j < 64; j += 16) {
+      std::uint32_t pairs[4];
+#pragma unroll
+      for (int q = 0; q < 4; ++q) pairs[q] = pair(x[j / 2 + 2 * q], x[j / 2 + 2 * q + 1]);
+      stmatrix(s_rows + staged(lane_ % 16, j / 8 + lane_ / 16), pairs);
+    }
+    if (by_engine) fence_proxy_async<FenceSpace::shared_block>();
+    __syncwarp();  // these are there
+    if (by_engine) {
+      if (lane_ == 0 && row < p.m) {
+        tma_store(*map_, {static_cast<int>(column) + first, static_cast<int>(row), static_cast<int>(batch)},
+                  s_rows);
+        bulk_commit();
       }
+    } else if (way.vectors) {
+#pragma unroll
+      for (int v = lane_; v < 16 * kLine; v += 32) {
+        const std::int64_t i = row + v / kLine;
+        const std::int64_t j = column + first + v % kLine * kVecElements<T>;
+        if (i < p.m && j < p.n && j < column + kColumns)
+          store_vec<StorePolicy::no_allocate>(g_out + i * p.out.row + j,
+                                              load_vec(s_rows + staged(v / kLine, v % kLine)));
+      }
+    } else {
+      give_shifted(p, g_out, row, column, first);
     }
   }
   // What is staged, to rows that begin anywhere: by the aligned chunks of 16 bytes that cover them. What a chunk takes from behind these 64
@@ -162,8 +234,8 @@ class WarpResults {
                                                std::int64_t column, int first) const {
     constexpr int kLine = 64 / kChunkElements;
     const auto* s_rows = reinterpret_cast<const std::uint16_t*>(s_staging_);
-    auto* s_before = reinterpret_cast<std::uint16_t*>(s_staging_) + 16 * 64;
-    const std::int64_t left = p.n - column - first;
+    auto* s_before = reinterpret_cast<std::uint16_t*>(s_beside_);
+    const std::int64_t left = smaller(p.n - column, kColumns) - first;
     const int end = left < 64 ? static_cast<int>(left) : 64;
     const bool goes_on = first + 64 < kColumns && left > 64;
     const int begin = first > 0 ? -kChunkElements : 0;
@@ -210,6 +282,7 @@ class WarpResults {
       for (int v = lane_; v < 16 * 64 / kEach; v += 32) {
         const int r = v / (64 / kEach);
         const int c = v % (64 / kEach) * kEach;
+        if (first - column + c >= kColumns) continue;
         give(s_sums + at(r, c), row + r, first + c);
       }
     };
@@ -222,7 +295,7 @@ class WarpResults {
       for (int each = 0; each < kColumns; each += 64) {
         if (each != first) continue;
 #pragma unroll
-        for (int j = 0; j < 64; j += 8) {
+        for (int j = 0; j < 64 && each + j < kColumns; j += 8) {
           const float* of = sums_ + (each + j) / 2;
 #pragma unroll
           for (int half = 0; half < 2; ++half)
@@ -261,8 +334,26 @@ class WarpResults {
 
   const float (&sums_)[kColumns / 2];
   std::byte* s_staging_;
+  std::byte* s_beside_;
+  const TensorMap* map_;
   int lane_;
 };
+
+// Until shared memory may go: by every warp that gave results by way of a map.
+__device__ __forceinline__ void wait_for_results() {
+  if (threadIdx.x % 32 == 0) bulk_wait_read<0>();
+}
+
+// The map of out, of boxes of 16 rows by 64 columns as a warp stages them. Of a call whose way is by_engine.
+inline Status make_result_map(TensorMap& map, DType dtype, const Problem& p) {
+  TensorMapSpec spec{.data = p.out_data, .dtype = dtype, .rank = 3, .swizzle = TileSwizzle::bytes128};
+  // A row that is alone has any stride.
+  const std::int64_t pitch = p.m == 1 ? (p.n + 63) / 64 * 64 : p.out.row;
+  spec.extents = {p.n, p.m, p.batches};
+  spec.strides = {1, pitch, p.batches == 1 ? pitch * p.m : p.out.batch};
+  spec.box = {64, 16, 1};
+  return make_tensor_map(map, spec);
+}
 
 // launch_it.operator()<T, kAlongA, kAlongB>(problem, operands, data) of a call's types and the layouts of this problem, its operands copied
 // first where they have to be.
