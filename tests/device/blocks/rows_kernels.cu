@@ -76,6 +76,10 @@ __global__ void exp2_kernel(const float* g_x, int n, float* g_y) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) g_y[i] = fast_exp2(g_x[i]);
 }
+__global__ void reciprocal_kernel(const float* g_x, int n, float* g_y) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) g_y[i] = fast_reciprocal(g_x[i]);
+}
 
 }  // namespace
 
@@ -103,6 +107,11 @@ Status run_add_by_parts(StreamRef stream, const std::uint16_t* g_in, int n, int 
 
 Status run_exp2(StreamRef stream, const float* g_x, int n, float* g_y) {
   return launch(exp2_kernel,
+                {.grid = dim3(static_cast<unsigned>((n + 127) / 128)), .block = dim3(128), .stream = stream},
+                g_x, n, g_y);
+}
+Status run_reciprocal(StreamRef stream, const float* g_x, int n, float* g_y) {
+  return launch(reciprocal_kernel,
                 {.grid = dim3(static_cast<unsigned>((n + 127) / 128)), .block = dim3(128), .stream = stream},
                 g_x, n, g_y);
 }

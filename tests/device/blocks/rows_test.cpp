@@ -94,5 +94,26 @@ TEST_P(RegisterRows, PowersOfTwo) {
   EXPECT_TRUE(std::isnan(y.back()));
 }
 
+TEST_P(RegisterRows, Reciprocals) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {
+      1,      -1,       3,         7.5f,     -0.3f,     1e30f, 0x1p126f,
+      1e-30f, infinity, -infinity, 0x1p127f, -0x1p127f, 0,     std::numeric_limits<float>::quiet_NaN()};
+  const DeviceArray<float> g_x(stream(), x);
+  const DeviceArray<float> g_y = poisoned<float>(x.size());
+  ASSERT_TRUE(is_ok(run_reciprocal(stream(), g_x.data(), static_cast<int>(x.size()), g_y.data())));
+  const std::vector<float> y = g_y.read();
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+    const double exact = 1 / static_cast<double>(x[i]);
+    if (std::isinf(exact))
+      EXPECT_EQ(y[i], infinity) << x[i];
+    else if (std::abs(exact) < 0x1p-126)
+      EXPECT_EQ(y[i], 0) << x[i];
+    else
+      EXPECT_NEAR(y[i], exact, std::abs(exact) * 0x1p-23) << x[i];
+  }
+  EXPECT_TRUE(std::isnan(y.back()));
+}
+
 }  // namespace
 }  // namespace rooftile::ROOFTILE_TARGET::block_tests
