@@ -192,10 +192,11 @@ struct RingKernel {
   // not others of its cluster have begun.
   __device__ __forceinline__ static void begin(const WgmmaCut& cut, const Shared& shared,
                                                const TensorMap& map_a, const TensorMap& map_b,
-                                               Copier& copier) {
+                                               const TensorMap* map_out, Copier& copier) {
     if (threadIdx.x == 0) {
       prefetch_tensor_map(map_a);
       prefetch_tensor_map(map_b);
+      if (map_out != nullptr) prefetch_tensor_map(*map_out);
       for (int s = 0; s < kStages; ++s) {
         mbarrier_init(shared.s_full + s, 1);
         mbarrier_init(shared.s_empty + s, kConsumers * sharing(cut));
@@ -274,7 +275,7 @@ __global__ void __launch_bounds__(RingKernel<T, kShape, kShares, kAlongA, kAlong
   // others it brings four there before each wgmma, which a small one does not hide.
   const int warpgroup = shuffle(static_cast<int>(threadIdx.x) / kWarpgroup, 0);
   typename Kernel::Copier copier(p, cut, map_a, map_b, shared, seat);
-  Kernel::begin(cut, shared, map_a, map_b, copier);
+  Kernel::begin(cut, shared, map_a, map_b, way.by_engine ? &map_out : nullptr, copier);
   if (warpgroup == 0) {
     if constexpr (Kernel::kNeedsRegisters) setmaxnreg_dec<24>();
     if (threadIdx.x == 0) copier.ask_others();
