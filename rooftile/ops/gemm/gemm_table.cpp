@@ -381,7 +381,7 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .source = "PTX ISA, wgmma; CUTLASS",
        .supports = supports_wgmma,
        .plan = plan_wgmma,
-       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+       .expects = {{"shared_store_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::cluster_multicast,
        .idea =
            "Blocks of a cluster that need the same rows of a or columns of b bring them in turn, to all of these.",
@@ -389,7 +389,7 @@ std::vector<Rung<GemmArgs>> gemm_rung_table() {
        .source = "PTX ISA, cp.async.bulk.tensor, multicast; CUTLASS",
        .supports = supports_wgmma,
        .plan = plan_multicast,
-       .expects = {{"shared_load_conflict_degree", 1, 1}, {"shared_store_conflict_degree", 1, 1}}},
+       .expects = {{"shared_store_conflict_degree", 1, 1}}},
       {.rung = gemm_rungs::cluster_split_k,
        .idea =
            "A block for each narrow tile, or for a part of its steps; parts send their sums through the cluster.",
