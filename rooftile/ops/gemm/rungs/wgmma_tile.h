@@ -126,7 +126,7 @@ class WarpResults {
   // What give() takes of the bias, to be asked for before the sums are there.
   using Bias = HeldBias<T, kColumns>;
 
-  // map: of out, where TMA may store it (ResultMap); null where it may not.
+  // map: of out (make_result_map), asked only of a call whose way is by_engine; null where TMA stores nothing.
   template <int kWarps>
   __device__ __forceinline__ WarpResults(const float (&sums)[kColumns / 2],
                                          const ResultStaging<kWarps>& staging, int warp,
@@ -180,7 +180,7 @@ class WarpResults {
       give_rounded(x, p, way, batch, row, column, first);
     }
   }
-  // 64 columns as pairs of 16 bits, by vectors or element by element.
+  // 64 columns as pairs of 16 bits: by TMA, by vectors, or by the aligned chunks that cover a row.
   __device__ __forceinline__ void give_rounded(const float (&x)[kHeld], const Problem& p,
                                                const RoundedWay& way, std::int64_t batch, std::int64_t row,
                                                std::int64_t column, int first) const {
