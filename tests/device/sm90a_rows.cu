@@ -4,6 +4,7 @@
 #include "rooftile/device/row_threads.h"
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster_reduce.h"
+#include "rooftile/device/sm90a/grid_rows.h"
 #include "rooftile/device/sm90a/row_ring.h"
 
 namespace rooftile::ROOFTILE_TARGET {
@@ -85,8 +86,83 @@ Status cluster_sums(StreamRef stream, const std::uint32_t* g_in, unsigned blocks
       g_in, g_sums);
 }
 
+struct GridSums {
+  using Stats = std::uint32_t;
+  static constexpr int kTakes = kGridTakes;
+
+  template <class T>
+  __device__ __forceinline__ static T filler() {
+    return 0;
+  }
+  template <class Lanes>
+  __device__ __forceinline__ static Stats over_lanes(Lanes, Stats own) {
+    return lanes_reduce<Lanes::value>(own, [](Stats a, Stats b) { return a + b; });
+  }
+  __device__ __forceinline__ static std::uint64_t word_of(Stats sum) { return std::uint64_t{1} << 32 | sum; }
+  __device__ __forceinline__ static Stats stats_in(std::uint64_t word, float) {
+    return static_cast<Stats>(word);
+  }
+  template <int kOwn>
+  __device__ __forceinline__ static Stats of_parts(const Stats (&own)[kOwn]) {
+    Stats sum = 0;
+#pragma unroll
+    for (int k = 0; k < kOwn; ++k) sum += own[k];
+    return over_lanes(std::integral_constant<int, kWarpSize>{}, sum);
+  }
+};
+
+template <int kThreads, int kVectors>
+__global__ void __launch_bounds__(kGridThreads, 1)
+    grid_sums_kernel(GridRowsOf<std::uint32_t, kGridTakes> call, std::int64_t pitch, std::uint32_t* g_out) {
+  using Rows = GridRows<std::uint32_t, kThreads, kVectors, GridSums>;
+  using Row = typename Rows::Row;
+  __shared__ typename Rows::Shared s_rows;
+  ROOFTILE_DYN_SHARED(uint4, s_slots);
+  Rows rows(call, s_rows, s_slots);
+  rows.start();
+  constexpr int kGroups = Rows::kGroups;
+  int r = RowThreads<kThreads>::row();
+  rows.for_each(
+      [&](Row& row, auto meet) {
+        const auto sum_of = [&](std::uint32_t more) {
+          std::uint32_t sum = 0;
+          row.for_each([&](const auto& vec, int first) {
+#pragma unroll
+            for (int e = 0; e < Row::kElements; ++e) sum += vec[e] + (row.has_all(first) ? more : 0);
+          });
+          return sum;
+        };
+        std::uint32_t total = meet(sum_of(0));
+        if (r % 3 == 1) total = meet(sum_of(1));
+        r += kGroups;
+        return total;
+      },
+      [&](const Row& row, int stored, std::uint32_t total, bool) {
+        row.store(g_out + stored * pitch, [&](auto vec, int) {
+#pragma unroll
+          for (int e = 0; e < Row::kElements; ++e) vec[e] += total;
+          return vec;
+        });
+      });
+}
+
+Status grid_sums(StreamRef stream, const std::uint32_t* g_in, int rows, int n, std::int64_t pitch,
+                 const GridCut& cut, void* zeroed, std::uint32_t* g_out) {
+  return with_grid_shape(cut.shape, [&]<int kThreads, int kVectors>() {
+    return launch(grid_sums_kernel<kThreads, kVectors>, grid_launch(cut, stream),
+                  GridRowsOf<std::uint32_t, kGridTakes>{
+                      .g_x = g_in,
+                      .x_pitch = pitch,
+                      .rows = rows,
+                      .length = n,
+                      .part = cut.part,
+                      .meeting = GridMeeting<kGridTakes>::of(zeroed, rows, cut.blocks)},
+                  pitch, g_out);
+  });
+}
+
 }  // namespace
 
-RowKernels row_test_kernels() { return {add_totals, cluster_sums}; }
+RowKernels row_test_kernels() { return {add_totals, cluster_sums, grid_sums}; }
 
 }  // namespace rooftile::ROOFTILE_TARGET

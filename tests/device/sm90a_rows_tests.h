@@ -1,8 +1,10 @@
-// Rows through rings and sums of clusters against plain loops. Included by one test program per target.
+// Rows through rings, of clusters and of the whole grid against plain loops. Included by one test program per target.
 #pragma once
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tests/device/sm90a_rows.h"
 #include "tests/device/sm90a_testing.h"
@@ -48,6 +50,30 @@ class Sm90aRows : public ::testing::TestWithParam<Target<RowKernels>> {
     EXPECT_EQ(device_in.read(), expected);
   }
 
+  void expect_grid_right(int rows, int n, const DeviceProperties& device) {
+    SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(n));
+    const std::int64_t pitch = n + 8;
+    const GridCut cut = grid_for(rows, ceil_div(n, 4), 0, device);
+    ASSERT_GE(cut.shape, 0);
+    const std::vector<std::uint32_t> in = words(static_cast<std::size_t>(rows * pitch));
+    const DeviceArray<std::uint32_t> x(*context_, in);
+    const DeviceArray<std::uint64_t> zeroed(
+        *context_, std::vector<std::uint64_t>(grid_meeting_bytes(rows, kGridTakes, cut.blocks) / 8 + 1));
+    std::vector<std::uint32_t> expected = in;
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int r = 0; r < rows; ++r) {
+        auto* row = expected.data() + r * pitch;
+        std::uint32_t total = r % 3 == 1 ? static_cast<std::uint32_t>(n) : 0;
+        for (int j = 0; j < n; ++j) total += row[j];
+        for (int j = 0; j < n; ++j) row[j] += total;
+      }
+      ASSERT_TRUE(is_ok(GetParam().kernels.grid_sums(context_->stream(), x.data(), rows, n, pitch, cut,
+                                                     zeroed.data(), x.data())));
+      EXPECT_EQ(x.read(), expected);
+      EXPECT_EQ(zeroed.read(), std::vector<std::uint64_t>(zeroed.read().size()));
+    }
+  }
+
   std::optional<Context> context_;
 };
 
@@ -82,6 +108,18 @@ TEST_P(Sm90aRows, AClusterHasOneSum) {
     }
     EXPECT_EQ(sums.read(), expected);
   }
+}
+
+// Every shape of a part, full and not; more rows than groups of warps, and fewer; in place the second time, with the same words.
+TEST_P(Sm90aRows, TheGridSharesRows) {
+  const DeviceProperties device = *device_properties(context_->device()).value();
+  const std::int64_t blocks = smaller(device.multiprocessors, kMostGridBlocks);
+  for (const RowShape& shape : kGridShapes) {
+    const std::int64_t words_of_all = blocks * shape.capacity() * 4;
+    expect_grid_right(kGridThreads / shape.threads + 2, static_cast<int>(words_of_all), device);
+    expect_grid_right(1, static_cast<int>(words_of_all - 12), device);
+  }
+  expect_grid_right(40, 1028, device);
 }
 
 }  // namespace rooftile::testing_sm90a

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rooftile/core/device.h"
+#include "rooftile/core/grid_cut.h"
 #include "rooftile/core/integers.h"
 #include "rooftile/core/row_cut.h"
 #include "rooftile/core/rows.h"
@@ -60,26 +61,9 @@ inline constexpr int kVectorizedBlock = 128;         // threads, where rows have
 inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
 inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
 
-// grid: threads of a block, which so many have a part of a row together, and vectors that each has.
-inline constexpr int kGridThreads = 512;
-inline constexpr std::array<RowShape, 6> kGridShapes = {
-    {{32, 8}, {32, 16}, {64, 8}, {128, 8}, {256, 8}, {512, 8}}};
-inline constexpr std::int64_t kMostGridBlocks = 192;  // six words for each of a warp's lanes
-inline constexpr std::int64_t kMostGridRows = 4096;
-inline constexpr std::int64_t kShortestGridRow = 4096;  // bytes
-inline constexpr int kTakes = 2;                 // by the first statistics, by those of scaled elements
-inline constexpr std::int64_t kPartVectors = 8;  // parts are of whole lines
-// Chosen from such rows on, for as many as there are so many bytes in one: on an H200 32 x 131072 f32 took 0.87 to 0.94 of cluster's time, 64 x
-// 131072 0.97, 64 x 262144 0.85.
-inline constexpr std::int64_t kGridRow = 1 << 19;
-inline constexpr std::int64_t kGridRowShare = 1 << 14;
-
-struct GridCut {
-  int shape = -1;  // -1: none has room
-  int blocks = 0;
-  int part = 0;  // vectors of each block
-  int shared_bytes = 0;
-};
+// grid: how often a row may meet (by the first statistics, by those of scaled elements); weight and bias stand beside the rows.
+inline constexpr int kTakes = 2;
+inline constexpr int kGridBeside = 2;
 
 struct Cut {
   Rows<kTensors> rows{};
@@ -179,25 +163,9 @@ bool is_whole(const Args& args, const Rows<kTensors>& rows) {
          all_begin(args.residual, kResidual) && all_begin(args.y, kY) && begins(args.weight);
 }
 
-// Rows of so many vectors, cut over all multiprocessors. Of few rows each has several warps of a block.
-inline GridCut grid_for(std::int64_t rows, std::int64_t vectors, const DeviceProperties& device) {
-  const std::int64_t most = smaller(device.multiprocessors, kMostGridBlocks);
-  const std::int64_t part = ceil_div(ceil_div(vectors, most), kPartVectors) * kPartVectors;
-  int shape = shape_for(kGridShapes, part);
-  if (shape < 0) return {};
-  const auto threads = [](int of) { return std::int64_t{kGridShapes[static_cast<std::size_t>(of)].threads}; };
-  for (int other = shape + 1; other < static_cast<int>(kGridShapes.size()); ++other)
-    if (threads(other) > threads(shape) && rows * threads(other) <= kGridThreads) shape = other;
-  const std::int64_t at_once = smaller(rows, kGridThreads / threads(shape));
-  const std::int64_t part_bytes = part * kRowVectorBytes;
-  return {.shape = shape,
-          .blocks = static_cast<int>(ceil_div(vectors, part)),
-          .part = static_cast<int>(part),
-          .shared_bytes = static_cast<int>((at_once + 2) * part_bytes)};
-}
 template <class Args>
 GridCut grid_of(const Args& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
-  return grid_for(rows.count, vectors_of(args, rows), device);
+  return grid_for(rows.count, vectors_of(args, rows), kGridBeside, device);
 }
 template <class Args>
 std::string_view supports_grid(const Args& args, const DeviceProperties& device) {
@@ -247,25 +215,12 @@ RungPlan plan_cluster(const Args& args, const DeviceProperties& device) {
               Cut{.rows = rows, .is_whole = is_whole(args, rows), .shape = cut.shape, .cluster = cut})};
 }
 
-// Words of 8 bytes that parts meet in.
-inline std::int64_t grid_words(const Cut& cut) {
-  return cut.rows.count * kTakes * ceil_div(cut.grid.blocks, 2) * 2;
-}
 template <class Args>
 RungPlan plan_grid(const Args& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
   const GridCut grid = grid_of(args, rows, device);
-  const Cut cut{.rows = rows, .is_whole = true, .shape = grid.shape, .grid = grid};
-  return {.workspace = {.zeroed_bytes = static_cast<std::size_t>(grid_words(cut) * 8 + rows.count * 4)},
-          .config = PlanConfig::of(cut)};
-}
-
-// Whether a row each is worth the whole grid: of many or of shorter ones clusters have as much to do, and wait for less.
-template <class Args>
-bool is_for_grid(const Args& args, const DeviceProperties& device) {
-  const std::int64_t bytes = row_bytes(args);
-  const bool is_few = bytes >= kGridRow && geometry(args).count <= bytes / kGridRowShare;
-  return is_few || !supports_cluster(args, device).empty();
+  return {.workspace = {.zeroed_bytes = grid_meeting_bytes(rows.count, kTakes, grid.blocks)},
+          .config = PlanConfig::of(Cut{.rows = rows, .is_whole = true, .shape = grid.shape, .grid = grid})};
 }
 
 // Registers: as far as a block's reach; of few long rows those of all multiprocessors; those of a cluster.
@@ -274,8 +229,11 @@ std::string_view choose(const Args& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (supports_vectorized(args, device).empty()) return "vectorized";
   if (device.compute_capability == 90) {
-    if (supports_grid(args, device).empty() && is_for_grid(args, device)) return "grid";
-    if (supports_cluster(args, device).empty()) return "cluster";
+    const bool has_cluster = supports_cluster(args, device).empty();
+    if (supports_grid(args, device).empty() &&
+        (!has_cluster || is_for_grid(geometry(args).count, row_bytes(args))))
+      return "grid";
+    if (has_cluster) return "cluster";
   }
   return supports_warp_rows(args, device).empty() ? "warp_row" : "block_row";
 }

@@ -80,6 +80,28 @@ void add_rings(std::vector<Case>& cases, DType dtype) {
   }
 }
 
+// Whole rows, of which every block of the grid has a part: more than it has groups of warps, and fewer.
+void add_grids(std::vector<Case>& cases, DType dtype) {
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  const auto add = [&](std::int64_t m, std::int64_t bytes, Spec spec = {}) {
+    spec.m = m;
+    spec.n = bytes / size;
+    spec.dtype = dtype;
+    cases.push_back(make_case(spec));
+  };
+  add(37, 16384);
+  add(20, 32752, {.log = true});
+  add(5, 40000, {.temperature = "0.05"});
+  add(3, 65536, {.pad = 8});
+  add(2, 131072, {.in_place = true});
+  add(1, 262144, {.log = true});
+  for (const Fill fill : {Fill::nan_inside, Fill::inf_inside, Fill::one_maximum, Fill::rising})
+    add(9, 8192, {.fill = fill});
+  add(16, 1 << 20, {.fill = Fill::normal, .tier = CaseTier::full});
+  add(33, 1 << 19, {.log = true, .fill = Fill::normal, .in_place = true, .tier = CaseTier::full});
+  add(3, 1 << 22, {.fill = Fill::normal, .tier = CaseTier::full});
+}
+
 void add_options(std::vector<Case>& cases, DType dtype) {
   const auto add = [&](Spec spec) {
     spec.dtype = dtype;
@@ -114,6 +136,7 @@ std::vector<Case> softmax_cases() {
   for (const DType dtype : kDTypes) {
     add_lengths(cases, dtype);
     add_rings(cases, dtype);
+    add_grids(cases, dtype);
     add_options(cases, dtype);
     for (const Spec& spec :
          {Spec{.m = 3000, .n = 769}, Spec{.m = 70001, .n = 33}, Spec{.m = 300, .n = 12289},

@@ -34,6 +34,15 @@ std::int64_t covering_vectors(const SoftmaxArgs& args, const Rows<kTensors>& row
   return rooftile::covering_vectors(args.x, rows.tensors[kX], rows.length);
 }
 
+bool is_whole(const SoftmaxArgs& args, const Rows<kTensors>& rows) {
+  const auto begins = [&](const ConstTensorView& view, std::size_t tensor) {
+    return reinterpret_cast<std::uintptr_t>(view.data) % kRowVectorBytes == 0 &&
+           rows.tensors[tensor].pitch * element_bytes(args) % kRowVectorBytes == 0;
+  };
+  return rows.inner == rows.count && rows.length * element_bytes(args) % kRowVectorBytes == 0 &&
+         begins(args.x, kX) && begins(args.y, kY);
+}
+
 int element_shape(std::int64_t length) {
   const auto* found = std::find_if(kElementThreads.begin(), kElementThreads.end(), [&](int threads) {
     return std::int64_t{threads} * kOwnElements >= length;
@@ -66,6 +75,11 @@ RowRingPlan ring_plan(const SoftmaxArgs& args, const Rows<kTensors>& rows, const
 
 ClusterCut cluster_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
   return cluster_for(kClusterShapes, rows.count, covering_vectors(args, rows), device);
+}
+
+GridCut grid_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
+  constexpr int kBeside = 0;
+  return grid_for(rows.count, covering_vectors(args, rows), kBeside, device);
 }
 
 int ring_blocks(const SoftmaxArgs& args, const Rows<kTensors>& rows, const DeviceProperties& device) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rooftile/core/device.h"
+#include "rooftile/core/grid_cut.h"
 #include "rooftile/core/integers.h"
 #include "rooftile/core/row_cut.h"
 #include "rooftile/core/row_ring_plan.h"
@@ -70,6 +71,9 @@ inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
 inline constexpr int kRingWarps = 16;
 inline constexpr int kRingStageBytes = ring_stage_bytes(kRingWarps);
 
+// grid: a row meets once.
+inline constexpr int kGridTakes = 1;
+
 struct Cut {
   Rows<kTensors> rows{};
   // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads.
@@ -77,6 +81,7 @@ struct Cut {
   int blocks = 0;  // cluster: of each row
   int part = 0;    // cluster: vectors of a block
   RowRingPlan ring{};
+  GridCut grid{};
 };
 
 [[nodiscard]] Rows<kTensors> geometry(const SoftmaxArgs& args);
@@ -85,6 +90,8 @@ struct Cut {
 [[nodiscard]] bool has_vectors(const SoftmaxArgs& args, const Rows<kTensors>& rows);
 // Vectors of 16 bytes that cover the longest-lying row.
 [[nodiscard]] std::int64_t covering_vectors(const SoftmaxArgs& args, const Rows<kTensors>& rows);
+// Rows of x and y of whole vectors at multiples of 16 bytes, at one stride.
+[[nodiscard]] bool is_whole(const SoftmaxArgs& args, const Rows<kTensors>& rows);
 [[nodiscard]] int element_shape(std::int64_t length);
 
 // A ring of clusters of `blocks` blocks; stages 0: a part does not fit.
@@ -92,6 +99,8 @@ struct Cut {
                                     const DeviceProperties& device, int blocks);
 [[nodiscard]] ClusterCut cluster_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows,
                                      const DeviceProperties& device);
+[[nodiscard]] GridCut grid_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows,
+                               const DeviceProperties& device);
 // Blocks of a cluster whose shared memory has room for a row; 0: none.
 [[nodiscard]] int ring_blocks(const SoftmaxArgs& args, const Rows<kTensors>& rows,
                               const DeviceProperties& device);

@@ -44,9 +44,10 @@ std::string_view supports_vectorized(const SoftmaxArgs& args, const DeviceProper
     return "registers have room for rows of 64 KiB: see shared_row, online_block";
   return supports_vectors(args, device);
 }
-bool is_short_for_cluster(const SoftmaxArgs& args) {
-  return geometry(args).length * static_cast<std::int64_t>(size_of(args.x.dtype)) < kShortestClusterRow;
+std::int64_t row_bytes(const SoftmaxArgs& args) {
+  return geometry(args).length * static_cast<std::int64_t>(size_of(args.x.dtype));
 }
+bool is_short_for_cluster(const SoftmaxArgs& args) { return row_bytes(args) < kShortestClusterRow; }
 std::string_view supports_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
   if (ring_plan(args, geometry(args), device, 1).stages == 0)
     return "a row does not fit into a block's shared memory: see cluster";
@@ -64,6 +65,17 @@ std::string_view supports_cluster_ring(const SoftmaxArgs& args, const DeviceProp
     return "a row does not fit into a cluster's shared memory: see online_block";
   if (is_short_for_cluster(args)) return "serves rows from 1 KiB on: see vectorized";
   return supports_vectors(args, device);
+}
+std::string_view supports_grid(const SoftmaxArgs& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  if (const std::string_view why = supports_vectors(args, device); !why.empty()) return why;
+  if (!is_whole(args, rows))
+    return "needs rows of whole vectors at multiples of 16 bytes, at one stride: see cluster";
+  if (row_bytes(args) < kShortestGridRow) return "serves rows from 4 KiB on: see vectorized";
+  if (rows.count > kMostGridRows) return "serves up to 4096 rows: see cluster";
+  return grid_cut(args, rows, device).shape < 0
+             ? "a multiprocessor's registers have no room for its part of a row: see online_block"
+             : "";
 }
 
 RungPlan plan_rows(const SoftmaxArgs& args, const DeviceProperties&) {
@@ -98,6 +110,12 @@ RungPlan plan_cluster_ring(const SoftmaxArgs& args, const DeviceProperties& devi
   const Rows<kTensors> rows = geometry(args);
   return {.config = PlanConfig::of(
               Cut{.rows = rows, .ring = ring_plan(args, rows, device, ring_blocks(args, rows, device))})};
+}
+RungPlan plan_grid(const SoftmaxArgs& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  const GridCut grid = grid_cut(args, rows, device);
+  return {.workspace = {.zeroed_bytes = grid_meeting_bytes(rows.count, kGridTakes, grid.blocks)},
+          .config = PlanConfig::of(Cut{.rows = rows, .grid = grid})};
 }
 
 }  // namespace
@@ -168,6 +186,14 @@ std::vector<Rung<SoftmaxArgs>> softmax_rung_table() {
        .supports = supports_cluster_ring,
        .plan = plan_cluster_ring,
        .expects = {{"shared_load_conflict_degree", 1, 1}}},
+      {.rung = softmax_rungs::grid,
+       .idea = "Every multiprocessor has a part of every row; the parts' sums meet in global memory.",
+       .change = "a few long rows have all multiprocessors; one row is stored while others still come",
+       .source = "CUDA Programming Guide, Grid Synchronization",
+       .supports = supports_grid,
+       .plan = plan_grid,
+       // Of rows of 4 KiB; with the words that are asked for until they are there.
+       .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 2}}},
       {.rung = softmax_rungs::one_hot,
        .idea = "The first of the largest elements gets 1.",
        .change = "temperature 0, which exponentials do not reach",
@@ -177,7 +203,8 @@ std::vector<Rung<SoftmaxArgs>> softmax_rung_table() {
   };
 }
 
-// Registers, as far as a block's reach: then those of a cluster, or its shared memory.
+// Registers, as far as a block's reach; of few long rows those of all multiprocessors; those of a cluster, its shared memory; of
+// still longer rows, however many, all multiprocessors' once more.
 std::string_view softmax_choose(const SoftmaxArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return args.temperature == 0 ? "serial" : "threaded";
   if (args.temperature == 0) return "one_hot";
@@ -185,8 +212,11 @@ std::string_view softmax_choose(const SoftmaxArgs& args, const DeviceProperties&
     return supports_registers(args, device).empty() ? "registers" : "online_block";
   if (supports_vectorized(args, device).empty()) return "vectorized";
   if (device.compute_capability != 90) return "online_block";
+  const bool has_grid = supports_grid(args, device).empty();
+  if (has_grid && is_for_grid(geometry(args).count, row_bytes(args))) return "grid";
   if (supports_cluster(args, device).empty()) return "cluster";
-  return supports_cluster_ring(args, device).empty() ? "cluster_ring" : "online_block";
+  if (supports_cluster_ring(args, device).empty()) return "cluster_ring";
+  return has_grid ? "grid" : "online_block";
 }
 
 }  // namespace rooftile

@@ -192,9 +192,14 @@ TEST(SoftmaxTestPlan, ChoosesByLength) {
   EXPECT_EQ(chosen(8192, 16384), "vectorized");
   EXPECT_EQ(chosen(4096, 32768), "cluster");
   EXPECT_EQ(chosen(1024, 131072), "cluster");
-  EXPECT_EQ(chosen(16, 262144), "cluster");
-  EXPECT_EQ(chosen(2, 3 << 20), "online_block");  // longer than a cluster's memory
-  EXPECT_EQ(chosen(4096, 1024, 4), "registers");  // x and y do not lie alike
+  EXPECT_EQ(chosen(16, 262144), "grid");
+  EXPECT_EQ(chosen(16, 131072), "grid");
+  EXPECT_EQ(chosen(64, 131072), "cluster");
+  EXPECT_EQ(chosen(4, 65536), "cluster");
+  EXPECT_EQ(chosen(300, 1 << 19), "cluster_ring");  // longer than a cluster's registers
+  EXPECT_EQ(chosen(300, 1 << 20), "grid");          // longer than a cluster's memory
+  EXPECT_EQ(chosen(2, 3 << 20), "online_block");    // longer than the registers of all multiprocessors
+  EXPECT_EQ(chosen(4096, 1024, 4), "registers");    // x and y do not lie alike
   EXPECT_EQ(chosen(4096, 32768, 4), "online_block");
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(4096, 8192), "vectorized");
