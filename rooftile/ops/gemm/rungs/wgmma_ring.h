@@ -41,12 +41,14 @@ struct RingKernel {
     std::byte* s_stages;  // [kStages][kStageBytes]
     Staging staging;      // of the warps that multiply
     Mbarrier* s_full;     // [kStages]: its bytes are there
-    Mbarrier* s_empty;    // [kStages]: all who read it, of all the blocks that share it, have done so
+    // [kStages]: all who read it have done so, of the blocks that share columns of b; behind them as many of those that share rows of a. By
+    // one barrier for both a block could count for another one: it may be a round ahead of those with which it shares nothing.
+    Mbarrier* s_empty;
     __host__ __device__ explicit Shared(SharedCarve& carve)
         : s_stages(carve.array<std::byte>(std::size_t{kStages} * kStageBytes, 1024)),
           staging(carve),
           s_full(carve.array<Mbarrier>(kStages)),
-          s_empty(carve.array<Mbarrier>(kStages)) {}
+          s_empty(carve.array<Mbarrier>(kShares ? 2 * kStages : kStages)) {}
   };
   // A block's place in its cluster.
   struct Seat {
@@ -89,9 +91,22 @@ struct RingKernel {
     }
   };
 
-  // Blocks that bring something to this one, itself among them.
-  __device__ __forceinline__ static int sharing(const WgmmaCut& cut) {
-    return kShares ? (1 << cut.log_down) + (1 << cut.log_across) - 1 : 1;
+  // Blocks that bring something to this one, itself among them: those above and below, and those beside it; 0: nobody but itself, which
+  // counts once.
+  struct Sharing {
+    int below = 1;
+    int beside = 0;
+    __device__ __forceinline__ explicit Sharing(const WgmmaCut& cut) {
+      if constexpr (kShares) {
+        beside = cut.log_across > 0 ? 1 << cut.log_across : 0;
+        below = cut.log_down > 0 || beside == 0 ? 1 << cut.log_down : 0;
+      }
+    }
+  };
+  __device__ __forceinline__ static void wait_until_empty(const Shared& shared, const Sharing& sharing,
+                                                          const Turn& turn) {
+    if (!kShares || sharing.below > 0) mbarrier_wait(shared.s_empty + turn.stage, turn.parity ^ 1);
+    if (kShares && sharing.beside > 0) mbarrier_wait(shared.s_empty + kStages + turn.stage, turn.parity ^ 1);
   }
 
   // What one thread of the block asks for: stage after stage, tile after tile.
@@ -99,7 +114,7 @@ struct RingKernel {
    public:
     __device__ __forceinline__ Copier(const Problem& p, const WgmmaCut& cut, const TensorMap& map_a,
                                       const TensorMap& map_b, const Shared& shared, const Seat& seat)
-        : p_(p), cut_(cut), map_a_(map_a), map_b_(map_b), shared_(shared), seat_(seat) {
+        : p_(p), cut_(cut), map_a_(map_a), map_b_(map_b), shared_(shared), seat_(seat), sharing_(cut) {
       if constexpr (kShares) {
         const int all = (1 << (1 << (cut.log_down + cut.log_across))) - 1;
         const int column = (1 << (1 << cut.log_down)) - 1;
@@ -123,7 +138,7 @@ struct RingKernel {
         const Places places(*this, tile);
 #pragma unroll 1
         for (int step = asked_; step < cut_.steps; ++step) {
-          mbarrier_wait(shared_.s_empty + turn_.stage, turn_.parity ^ 1);
+          wait_until_empty(shared_, sharing_, turn_);
           ask<kShares>(places, step);
         }
         asked_ = 0;
@@ -132,7 +147,7 @@ struct RingKernel {
       if constexpr (kShares) {
 #pragma unroll 1
         for (int s = 0; s < kStages; ++s) {
-          mbarrier_wait(shared_.s_empty + turn_.stage, turn_.parity ^ 1);
+          wait_until_empty(shared_, sharing_, turn_);
           turn_.next();
         }
       }
@@ -182,6 +197,7 @@ struct RingKernel {
     const TensorMap& map_b_;
     const Shared& shared_;
     const Seat& seat_;
+    Sharing sharing_;
     std::uint16_t sharing_a_ = 0;  // the cluster's blocks with the same rows of a, a bit each
     std::uint16_t sharing_b_ = 0;
     Turn turn_;
@@ -199,7 +215,8 @@ struct RingKernel {
       if (map_out != nullptr) prefetch_tensor_map(*map_out);
       for (int s = 0; s < kStages; ++s) {
         mbarrier_init(shared.s_full + s, 1);
-        mbarrier_init(shared.s_empty + s, kConsumers * sharing(cut));
+        mbarrier_init(shared.s_empty + s, kShares ? kConsumers << cut.log_down : kConsumers);
+        if constexpr (kShares) mbarrier_init(shared.s_empty + kStages + s, kConsumers << cut.log_across);
       }
       fence_mbarrier_init();
     }
@@ -221,14 +238,17 @@ struct RingKernel {
                                                   const Shared& shared, const Seat& seat, int own) {
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
     const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-    // One thread for each block that brings something to this one: those above and below, then those beside it.
-    const int beside = thread - (1 << cut.log_down);
-    const int rank = beside < 0 ? (seat.across << cut.log_down) + thread
-                                : ((beside + (beside >= seat.across ? 1 : 0)) << cut.log_down) + seat.down;
+    // One thread for each block that brings something to this one: its rank, and by which barrier that waits.
+    const Sharing sharing(cut);
+    const int beside = thread - sharing.below;
+    const int rank = beside >= sharing.beside ? -1
+                     : beside < 0             ? (seat.across << cut.log_down) + thread
+                                              : (beside << cut.log_down) + seat.down;
+    const int direction = beside < 0 ? 0 : kStages;
     const auto release = [&](int stage) {
       if constexpr (kShares) {
-        if (thread < sharing(cut))
-          mbarrier_arrive_remote<MbarrierScope::block>(shared.s_empty + stage,
+        if (rank >= 0)
+          mbarrier_arrive_remote<MbarrierScope::block>(shared.s_empty + direction + stage,
                                                        static_cast<std::uint32_t>(rank));
       } else {
         if (thread == 0) mbarrier_arrive(shared.s_empty + stage);
