@@ -21,8 +21,8 @@ struct RowKernels {
   // The sum of the words, kRowWarps warps' of each block of a cluster, as every thread has it; twice: of the words, and of
   // the words and one more each.
   Status (*cluster_sums)(StreamRef, const std::uint32_t* g_in, unsigned blocks, std::uint32_t* g_sums);
-  // Each word of a row, plus the sum of the row; of every third row, the second first, plus the number of its words, too. Rows begin
-  // `pitch` words apart, whole vectors each; zeroed: grid_meeting_bytes of zeros, as which it is left. g_out may be g_in.
+  // Each word of a row, plus the sum of the row; of rows 1, 4, 7 ... plus the number of its words, too. Rows begin `pitch` words apart,
+  // whole vectors each; zeroed: grid_meeting_bytes of zeros, as which it is left. g_out may be g_in.
   Status (*grid_sums)(StreamRef, const std::uint32_t* g_in, int rows, int n, std::int64_t pitch,
                       const GridCut& cut, void* zeroed, std::uint32_t* g_out);
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,28 +51,32 @@ class Sm90aRows : public ::testing::TestWithParam<Target<RowKernels>> {
     EXPECT_EQ(device_in.read(), expected);
   }
 
-  void expect_grid_right(int rows, int n, const DeviceProperties& device) {
+  // To another place, then in place. Gives the shape that the cut has; -1: there is none.
+  int expect_grid_right(int rows, int n, const DeviceProperties& device) {
     SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(n));
     const std::int64_t pitch = n + 8;
     const GridCut cut = grid_for(rows, ceil_div(n, 4), 0, device);
-    ASSERT_GE(cut.shape, 0);
+    EXPECT_GE(cut.shape, 0);
+    if (cut.shape < 0) return cut.shape;
     const std::vector<std::uint32_t> in = words(static_cast<std::size_t>(rows * pitch));
     const DeviceArray<std::uint32_t> x(*context_, in);
+    const DeviceArray<std::uint32_t> out(*context_, in);
     const DeviceArray<std::uint64_t> zeroed(
         *context_, std::vector<std::uint64_t>(grid_meeting_bytes(rows, kGridTakes, cut.blocks) / 8 + 1));
     std::vector<std::uint32_t> expected = in;
-    for (int turn = 0; turn < 2; ++turn) {
-      for (int r = 0; r < rows; ++r) {
-        auto* row = expected.data() + r * pitch;
-        std::uint32_t total = r % 3 == 1 ? static_cast<std::uint32_t>(n) : 0;
-        for (int j = 0; j < n; ++j) total += row[j];
-        for (int j = 0; j < n; ++j) row[j] += total;
-      }
-      ASSERT_TRUE(is_ok(GetParam().kernels.grid_sums(context_->stream(), x.data(), rows, n, pitch, cut,
-                                                     zeroed.data(), x.data())));
-      EXPECT_EQ(x.read(), expected);
+    for (int r = 0; r < rows; ++r) {
+      auto* row = expected.data() + r * pitch;
+      std::uint32_t total = r % 3 == 1 ? static_cast<std::uint32_t>(n) : 0;
+      for (int j = 0; j < n; ++j) total += row[j];
+      for (int j = 0; j < n; ++j) row[j] += total;
+    }
+    for (const auto* to : {&out, &x}) {
+      EXPECT_TRUE(is_ok(GetParam().kernels.grid_sums(context_->stream(), x.data(), rows, n, pitch, cut,
+                                                     zeroed.data(), to->data())));
+      EXPECT_EQ(to->read(), expected);
       EXPECT_EQ(zeroed.read(), std::vector<std::uint64_t>(zeroed.read().size()));
     }
+    return cut.shape;
   }
 
   std::optional<Context> context_;
@@ -110,16 +115,21 @@ TEST_P(Sm90aRows, AClusterHasOneSum) {
   }
 }
 
-// Every shape of a part, full and not; more rows than groups of warps, and fewer; in place the second time, with the same words.
+// Parts of every shape, full and not; more rows than a block has groups of warps, and fewer. Of few rows each gets a shape of more threads.
 TEST_P(Sm90aRows, TheGridSharesRows) {
   const DeviceProperties device = *device_properties(context_->device()).value();
   const std::int64_t blocks = smaller(device.multiprocessors, kMostGridBlocks);
+  std::set<int> shapes;
   for (const RowShape& shape : kGridShapes) {
-    const std::int64_t words_of_all = blocks * shape.capacity() * 4;
-    expect_grid_right(kGridThreads / shape.threads + 2, static_cast<int>(words_of_all), device);
-    expect_grid_right(1, static_cast<int>(words_of_all - 12), device);
+    const int groups = kGridThreads / shape.threads;
+    const auto words_of_all = static_cast<int>(blocks * shape.capacity() * 4);
+    for (const int rows : {groups + 2, groups > 1 ? groups - 1 : 1}) {
+      shapes.insert(expect_grid_right(rows, words_of_all, device));
+      shapes.insert(expect_grid_right(rows, words_of_all - 12, device));
+    }
   }
-  expect_grid_right(40, 1028, device);
+  for (const int rows : {3, 6, 40}) shapes.insert(expect_grid_right(rows, 1028, device));
+  EXPECT_EQ(shapes.size(), kGridShapes.size());
 }
 
 }  // namespace rooftile::testing_sm90a

@@ -203,8 +203,8 @@ std::vector<Rung<SoftmaxArgs>> softmax_rung_table() {
   };
 }
 
-// Registers, as far as a block's reach; of few long rows those of all multiprocessors; those of a cluster, its shared memory; of
-// still longer rows, however many, all multiprocessors' once more.
+// Registers, as far as a block's reach; of few long rows those of all multiprocessors; those of a cluster, or its shared memory; of still
+// longer rows, up to 4096 of them, those of all multiprocessors once more.
 std::string_view softmax_choose(const SoftmaxArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return args.temperature == 0 ? "serial" : "threaded";
   if (args.temperature == 0) return "one_hot";

@@ -46,25 +46,33 @@ std::vector<double> softmax_of(const std::vector<float>& row) {
 }
 
 // [2, 3, 40] out of [2, 5, 48]: rows at two strides, in x and, differently, in y; whose vectors lie alike or do not.
+// Short ones that lie anyhow, and long ones of whole vectors.
 TEST_P(SoftmaxTest, RowsMayLieAtTwoStrides) {
-  constexpr std::int64_t kColumns = 40;
-  const Tensor room = tensor({2, 5, 48}, number_at);
-  for (const std::int64_t from : {0, 1, 4}) {
-    const ConstTensorView x = std::as_const(room).view().slice(1, 1, 4).slice(2, 3, 3 + kColumns);
-    Tensor out = tensor({2, 4, 48}, [](std::int64_t) { return kNan; });
-    const TensorView y = out.view().slice(1, 0, 3).slice(2, from, from + kColumns);
+  struct Columns {
+    std::int64_t count;
+    std::int64_t in_from;
+    std::int64_t out_from;
+  };
+  for (const auto& [columns, in_from, out_from] :
+       {Columns{40, 3, 0}, Columns{40, 3, 1}, Columns{40, 3, 4}, Columns{2048, 4, 0}}) {
+    const std::int64_t pitch = columns + 8;
+    const Tensor room = tensor({2, 5, pitch}, number_at);
+    const ConstTensorView x = std::as_const(room).view().slice(1, 1, 4).slice(2, in_from, in_from + columns);
+    Tensor out = tensor({2, 4, pitch}, [](std::int64_t) { return kNan; });
+    const TensorView y = out.view().slice(1, 0, 3).slice(2, out_from, out_from + columns);
     for_every_rung({.x = x, .y = y}, 2, [&](const std::string& rung) {
       const std::vector<float> all = out.to_vector<float>().value();
       std::size_t nans = 0;
       for (const float value : all) nans += std::isnan(value) ? 1u : 0u;
-      EXPECT_EQ(nans, all.size() - 6 * kColumns) << rung;
+      EXPECT_EQ(nans, all.size() - static_cast<std::size_t>(6 * columns)) << rung;
       for (std::int64_t b = 0; b < 2; ++b) {
         for (std::int64_t i = 0; i < 3; ++i) {
           std::vector<float> row;
-          for (std::int64_t j = 0; j < kColumns; ++j) row.push_back(number_at((b * 5 + i + 1) * 48 + 3 + j));
+          for (std::int64_t j = 0; j < columns; ++j)
+            row.push_back(number_at((b * 5 + i + 1) * pitch + in_from + j));
           const std::vector<double> expected = softmax_of(row);
-          for (std::int64_t j = 0; j < kColumns; ++j) {
-            ASSERT_NEAR(all[static_cast<std::size_t>((b * 4 + i) * 48 + from + j)],
+          for (std::int64_t j = 0; j < columns; ++j) {
+            ASSERT_NEAR(all[static_cast<std::size_t>((b * 4 + i) * pitch + out_from + j)],
                         expected[static_cast<std::size_t>(j)], 1e-6)
                 << rung << " " << b << " " << i << " " << j;
           }
@@ -198,8 +206,9 @@ TEST(SoftmaxTestPlan, ChoosesByLength) {
   EXPECT_EQ(chosen(4, 65536), "cluster");
   EXPECT_EQ(chosen(300, 1 << 19), "cluster_ring");  // longer than a cluster's registers
   EXPECT_EQ(chosen(300, 1 << 20), "grid");          // longer than a cluster's memory
-  EXPECT_EQ(chosen(2, 3 << 20), "online_block");    // longer than the registers of all multiprocessors
-  EXPECT_EQ(chosen(4096, 1024, 4), "registers");    // x and y do not lie alike
+  EXPECT_EQ(chosen(5000, 1 << 20), "online_block");
+  EXPECT_EQ(chosen(2, 3 << 20), "online_block");  // longer than the registers of all multiprocessors
+  EXPECT_EQ(chosen(4096, 1024, 4), "registers");  // x and y do not lie alike
   EXPECT_EQ(chosen(4096, 32768, 4), "online_block");
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(4096, 8192), "vectorized");

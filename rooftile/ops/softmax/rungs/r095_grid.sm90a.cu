@@ -3,8 +3,8 @@
 // Idea       every block has a part of every row in registers; its maximum and sum are one word in global memory, and each group of
 //            warps waits for the words of all blocks.
 // Change     a few long rows have all multiprocessors, in place of a cluster for each; rows that have met are stored while others load.
-// Limits     sm_90a; a cooperative launch, a block for each multiprocessor; whole rows from 4 KiB on at multiples of 16 bytes; 64 KiB of
-//            a row for each block; no bias, no mask.
+// Limits     sm_90a; a cooperative launch, a block for each multiprocessor; up to 4096 whole rows from 4 KiB on at multiples of 16 bytes;
+//            64 KiB of a row for each block; no bias, no mask.
 // Bottleneck DRAM; of few rows the way there and back, of which one meeting, some 2 us, is not overlapped.
 // Source     CUDA Programming Guide, Grid Synchronization; publishing: Merrill and Garland (2016).
 #include "rooftile/device/sm90a/grid_rows.h"
