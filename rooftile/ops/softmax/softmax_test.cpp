@@ -53,8 +53,10 @@ TEST_P(SoftmaxTest, RowsMayLieAtTwoStrides) {
     std::int64_t in_from;
     std::int64_t out_from;
   };
-  for (const auto& [columns, in_from, out_from] :
-       {Columns{40, 3, 0}, Columns{40, 3, 1}, Columns{40, 3, 4}, Columns{2048, 4, 0}}) {
+  for (const Columns& at : {Columns{40, 3, 0}, Columns{40, 3, 1}, Columns{40, 3, 4}, Columns{2048, 4, 0}}) {
+    const std::int64_t columns = at.count;
+    const std::int64_t in_from = at.in_from;
+    const std::int64_t out_from = at.out_from;
     const std::int64_t pitch = columns + 8;
     const Tensor room = tensor({2, 5, pitch}, number_at);
     const ConstTensorView x = std::as_const(room).view().slice(1, 1, 4).slice(2, in_from, in_from + columns);
