@@ -116,8 +116,6 @@ TEST_P(Sm90aRows, AClusterHasOneSum) {
 }
 
 // Parts of every shape, full and not; more rows than a block has groups of warps, and fewer. Of few rows each gets a shape of more threads.
-// A group of several warps meets twice at most here: what a lane reads of a meeting is ordered before the next but one by its warp's shuffle
-// alone, which the checked build does not take for an order.
 TEST_P(Sm90aRows, TheGridSharesRows) {
   const DeviceProperties device = *device_properties(context_->device()).value();
   const std::int64_t blocks = smaller(device.multiprocessors, kMostGridBlocks);
@@ -125,7 +123,7 @@ TEST_P(Sm90aRows, TheGridSharesRows) {
   for (const RowShape& shape : kGridShapes) {
     const int groups = kGridThreads / shape.threads;
     const auto words_of_all = static_cast<int>(blocks * shape.capacity() * 4);
-    for (const int rows : {shape.threads > 32 ? groups : groups + 2, groups > 1 ? groups - 1 : 1}) {
+    for (const int rows : {groups + 2, groups > 1 ? groups - 1 : 1}) {
       shapes.insert(expect_grid_right(rows, words_of_all, device));
       shapes.insert(expect_grid_right(rows, words_of_all - 12, device));
     }

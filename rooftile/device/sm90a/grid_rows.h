@@ -9,8 +9,8 @@
 //
 // A group of a block's warps has its part of a row in registers. What it found of it is published as one word, and it waits for the
 // words of all blocks: groups of one block do not wait for each other, so that one row is stored while others still come. The grid is
-// launched cooperatively, a block of kGridThreads for each multiprocessor; rows are of whole vectors at multiples of 16 bytes, and a
-// row may be stored where it was read.
+// launched cooperatively, of blocks of kGridThreads, one for each multiprocessor at most; rows are of whole vectors at multiples of 16
+// bytes, and a row may be stored where it was read. Parts are put together in the same order in every block and every run.
 //
 // Reduction says how parts become a whole:
 //   Stats                          what is found of some elements
@@ -20,6 +20,7 @@
 //   of_parts(stats[])              what all lanes of a warp have, in each of them
 //   filler<T>()                    an element that changes nothing
 //   kTakes                         how often a row may meet
+// Words beyond the last block's are 0.
 #pragma once
 
 #include <cstddef>
@@ -66,6 +67,7 @@ struct GridMeeting {
   __device__ __forceinline__ typename Reduction::Stats read_all(std::int64_t row, int take,
                                                                 const Reduction& reduction,
                                                                 Elements elements) const {
+    static_assert(kMostGridBlocks % (2 * kWarpSize) == 0);
     constexpr int kPairs = kMostGridBlocks / 2 / kWarpSize;
     const int blocks = static_cast<int>(gridDim.x);
     const std::uint64_t* g_first = words(row, take);
@@ -94,8 +96,8 @@ struct GridMeeting {
     return reduction.of_parts(parts);
   }
 
-  // By a warp, behind its last read_all of the row: how many warps were there before it. Who has read a word does not read it again,
-  // and who has not is not counted: no fence is needed.
+  // By a warp, behind its last read_all of the row: how many warps were there before it. Words are cleared when all warps are counted,
+  // and a warp that is counted has its words in registers: what is cleared is read by nobody, and no fence is needed.
   __device__ __forceinline__ std::uint32_t count_reader(std::int64_t row, std::uint32_t warps) const {
     std::uint32_t before = 0;
     if (lane_index() == 0) before = atomicInc(g_readers + row, warps - 1);
@@ -178,7 +180,8 @@ class GridRows {
   }
 
   // Each group's rows: find(row, meet) gives what store(row, r, found, is_first) needs; is_first: of this group. meet(stats of this
-  // thread's elements) gives those of the whole row to all who have called it, kTakes times at most.
+  // thread's elements) gives those of the whole row. All threads of all blocks call it for a row, equally often: once at least, kTakes
+  // times at most.
   template <class Find, class Store>
   __device__ __forceinline__ void for_each(Find find, Store store) {
     std::uint32_t turn = 0;
@@ -218,6 +221,7 @@ class GridRows {
     if constexpr (Threads::kWarps > 1) {
       auto& s_found = s_.found[group_];
       auto& s_values = s_found.values[turn % 2];
+      __syncwarp();  // what the lanes read of the meeting before is read before others hear of this one
       if (lane_index() == 0) {
         s_values[Threads::index() / kWarpSize] = own;
         mbarrier_arrive(&s_found.there);

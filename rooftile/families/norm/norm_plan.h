@@ -220,7 +220,7 @@ RungPlan plan_grid(const Args& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
   const GridCut grid = grid_of(args, rows, device);
   return {.workspace = {.zeroed_bytes = grid_meeting_bytes(rows.count, kTakes, grid.blocks)},
-          .config = PlanConfig::of(Cut{.rows = rows, .is_whole = true, .shape = grid.shape, .grid = grid})};
+          .config = PlanConfig::of(Cut{.rows = rows, .is_whole = true, .grid = grid})};
 }
 
 // Registers: as far as a block's reach; of few long rows those of all multiprocessors; those of a cluster.
