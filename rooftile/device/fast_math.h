@@ -21,6 +21,17 @@ __device__ __forceinline__ float fast_exp2(float x) {
 #endif
 }
 
+// tanh(x), off by 2^-11 of itself; -1 and 1 where it is nearly that. Source: PTX ISA, tanh.approx (sm_75 on).
+__device__ __forceinline__ float fast_tanh(float x) {
+#if defined(ROOFTILE_SIM)
+  return std::tanh(x);
+#else
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#endif
+}
+
 // 1 / x to 1 unit in the last place; 0 where that is below 2^-126. Source: PTX ISA, rcp.approx.ftz.
 __device__ __forceinline__ float fast_reciprocal(float x) {
 #if defined(ROOFTILE_SIM)

@@ -15,7 +15,7 @@
 // NaN        as IEEE 754 has them: 0 * NaN is NaN. alpha = 0: a and b are not read.
 // Size       64-bit index arithmetic; matrices of 2^31 elements and more are served.
 // Error      of a sum that of k fused multiply-adds one after the other, or of a few chains of them that are added; tensor cores cut off
-//            in place of rounding, once in 8 or 16 products.
+//            in place of rounding, once in 8 or 16 products. gelu_tanh_approx may be off by 2^-12 |x| more, of an x before the activation.
 // Determinism  run-to-run, on the same kind of device.
 // Source     BLAS level 3: Dongarra, Du Croz, Hammarling and Duff (1990).
 #pragma once
@@ -30,11 +30,12 @@
 
 namespace rooftile {
 
-// What is done to each element at last. gelu by erf or by tanh, silu: x sigmoid(x).
-enum class GemmActivation : std::uint8_t { none, relu, gelu_erf, gelu_tanh, silu, sigmoid };
+// What is done to each element at last. gelu by erf or by tanh, silu: x sigmoid(x). gelu_tanh_approx: by the special function unit's own
+// tanh where out has 16 bits and that is faster, as cuBLASLt's epilogue does it.
+enum class GemmActivation : std::uint8_t { none, relu, gelu_erf, gelu_tanh, gelu_tanh_approx, silu, sigmoid };
 template <>
-inline constexpr std::array<std::string_view, 6> kEnumNames<GemmActivation> = {
-    "none", "relu", "gelu_erf", "gelu_tanh", "silu", "sigmoid"};
+inline constexpr std::array<std::string_view, 7> kEnumNames<GemmActivation> = {
+    "none", "relu", "gelu_erf", "gelu_tanh", "gelu_tanh_approx", "silu", "sigmoid"};
 
 struct GemmArgs {
   ConstTensorView a{};

@@ -27,7 +27,8 @@ ROOFTILE_HOST_DEVICE inline T activated(GemmActivation activation, T x) {
       return x < T{0} ? T{0} : x;
     case GemmActivation::gelu_erf:
       return T{0.5} * (x < kFar ? kFar : x) * std::erfc(-x * kRootHalf);
-    case GemmActivation::gelu_tanh:  // x / 2 (1 + tanh(u)) = x sigmoid(2 u)
+    case GemmActivation::gelu_tanh:
+    case GemmActivation::gelu_tanh_approx:  // x / 2 (1 + tanh(u)) = x sigmoid(2 u)
       return gated(x, kTwiceRoot * (x + static_cast<T>(0.044715) * x * x * x));
     case GemmActivation::silu:
       return gated(x, x);

@@ -48,6 +48,7 @@ double activated(GemmActivation activation, double x) {
     case GemmActivation::gelu_erf:
       return x < -1e3 ? 0.0 : 0.5 * x * std::erfc(-x / std::sqrt(2.0));
     case GemmActivation::gelu_tanh:
+    case GemmActivation::gelu_tanh_approx:
       return x < -1e3 ? 0.0
                       : x / (1 + std::exp(-2 * std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
     case GemmActivation::silu:
@@ -114,6 +115,7 @@ class Reference {
     // No activation is steeper than 1.13; its own functions are off by some units in the last place.
     if (activation_ != GemmActivation::none)
       wanted.floor = 1.2 * wanted.floor + 8 * unit_ * std::max(1.0, std::abs(x));
+    if (activation_ == GemmActivation::gelu_tanh_approx) wanted.floor += 0x1p-12 * std::abs(x);
     if (size_of(out_) == 2)
       wanted.floor +=
           1.01 * unit_roundoff(out_) * std::abs(wanted.exact) + (out_ == DType::f16 ? 0x1p-25 : 0.0);

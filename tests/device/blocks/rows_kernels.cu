@@ -72,13 +72,25 @@ __global__ void add_by_parts_kernel(const std::uint16_t* g_in, int n, int part, 
   row.store(g_out, AddTo{sum});
 }
 
-__global__ void exp2_kernel(const float* g_x, int n, float* g_y) {
+template <class Function>
+__global__ void each_kernel(Function function, const float* g_x, int n, float* g_y) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < n) g_y[i] = fast_exp2(g_x[i]);
+  if (i < n) g_y[i] = function(g_x[i]);
 }
-__global__ void reciprocal_kernel(const float* g_x, int n, float* g_y) {
-  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < n) g_y[i] = fast_reciprocal(g_x[i]);
+struct Exp2 {
+  __device__ float operator()(float x) const { return fast_exp2(x); }
+};
+struct Reciprocal {
+  __device__ float operator()(float x) const { return fast_reciprocal(x); }
+};
+struct Tanh {
+  __device__ float operator()(float x) const { return fast_tanh(x); }
+};
+template <class Function>
+Status run_each(StreamRef stream, const float* g_x, int n, float* g_y) {
+  return launch(each_kernel<Function>,
+                {.grid = dim3(static_cast<unsigned>((n + 127) / 128)), .block = dim3(128), .stream = stream},
+                Function(), g_x, n, g_y);
 }
 
 }  // namespace
@@ -106,14 +118,13 @@ Status run_add_by_parts(StreamRef stream, const std::uint16_t* g_in, int n, int 
 }
 
 Status run_exp2(StreamRef stream, const float* g_x, int n, float* g_y) {
-  return launch(exp2_kernel,
-                {.grid = dim3(static_cast<unsigned>((n + 127) / 128)), .block = dim3(128), .stream = stream},
-                g_x, n, g_y);
+  return run_each<Exp2>(stream, g_x, n, g_y);
 }
 Status run_reciprocal(StreamRef stream, const float* g_x, int n, float* g_y) {
-  return launch(reciprocal_kernel,
-                {.grid = dim3(static_cast<unsigned>((n + 127) / 128)), .block = dim3(128), .stream = stream},
-                g_x, n, g_y);
+  return run_each<Reciprocal>(stream, g_x, n, g_y);
+}
+Status run_tanh(StreamRef stream, const float* g_x, int n, float* g_y) {
+  return run_each<Tanh>(stream, g_x, n, g_y);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::block_tests

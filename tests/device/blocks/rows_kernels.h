@@ -19,5 +19,6 @@ Status run_add_by_parts(StreamRef stream, const std::uint16_t* g_in, int n, int 
 
 Status run_exp2(StreamRef stream, const float* g_x, int n, float* g_y);
 Status run_reciprocal(StreamRef stream, const float* g_x, int n, float* g_y);
+Status run_tanh(StreamRef stream, const float* g_x, int n, float* g_y);
 
 }  // namespace rooftile::ROOFTILE_TARGET::block_tests

@@ -115,5 +115,22 @@ TEST_P(RegisterRows, Reciprocals) {
   EXPECT_TRUE(std::isnan(y.back()));
 }
 
+TEST_P(RegisterRows, Tanh) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> x = {0, 1e-6f, -20, 20, -1e30f, 1e30f, -infinity, infinity};
+  for (float each = -6; each < 6; each += 0.01f) x.push_back(each);
+  x.push_back(std::numeric_limits<float>::quiet_NaN());
+  const DeviceArray<float> g_x(stream(), x);
+  const DeviceArray<float> g_y = poisoned<float>(x.size());
+  ASSERT_TRUE(is_ok(run_tanh(stream(), g_x.data(), static_cast<int>(x.size()), g_y.data())));
+  const std::vector<float> y = g_y.read();
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+    const double exact = std::tanh(static_cast<double>(x[i]));
+    const double off = std::abs(x[i]) >= 20 ? 0.0 : std::abs(exact) * 0x1p-11;
+    EXPECT_NEAR(y[i], exact, off + 0x1p-24 * std::abs(exact)) << x[i];
+  }
+  EXPECT_TRUE(std::isnan(y.back()));
+}
+
 }  // namespace
 }  // namespace rooftile::ROOFTILE_TARGET::block_tests

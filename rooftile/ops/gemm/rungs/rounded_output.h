@@ -7,6 +7,7 @@
 
 #include "rooftile/device/dispatch.h"
 #include "rooftile/device/fast_math.h"
+#include "rooftile/device/hidden.h"
 #include "rooftile/device/rounded.h"
 #include "rooftile/device/types.h"
 #include "rooftile/device/warp.h"
@@ -26,6 +27,7 @@ struct RoundedWay {
       false;  // out is of the operands' type, a row's elements lie side by side, and there is no c
   bool by_engine = false;  // the same by vectors, as TMA may store them
   bool is_plain = false;   // as is_beside, and results are the sums times alpha
+  float alpha = 1;
 };
 inline RoundedWay rounded_way(const GemmArgs& args, const Problem& p) {
   RoundedWay way{.is_wide = args.out.dtype == DType::f32};
@@ -40,6 +42,7 @@ inline RoundedWay rounded_way(const GemmArgs& args, const Problem& p) {
                   p.batches < kMostOfMap && (p.m == 1 || p.out.row >= p.n) &&
                   (p.batches == 1 || p.out.batch > 0);
   way.is_plain = way.is_beside && p.bias_data == nullptr && p.activation == GemmActivation::none;
+  way.alpha = static_cast<float>(p.alpha);
   return way;
 }
 
@@ -48,11 +51,7 @@ template <class T>
 class RoundedOutput {
  public:
   __device__ __forceinline__ RoundedOutput(const Problem& problem, const RoundedWay& way, std::int64_t batch)
-      : p_(problem),
-        way_(way),
-        alpha_(static_cast<float>(problem.alpha)),
-        c_(batch * problem.c.batch),
-        out_(batch * problem.out.batch) {}
+      : p_(problem), way_(way), c_(batch * problem.c.batch), out_(batch * problem.out.batch) {}
 
   __device__ __forceinline__ void give(float sum, std::int64_t i, std::int64_t j) const {
     if (i >= p_.m || j >= p_.n) return;
@@ -68,7 +67,7 @@ class RoundedOutput {
     constexpr int kElements = kVecElements<Out>;
     Vec<float, kElements> x = sums_at<kElements>(s_sums);
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) x[e] *= alpha_;
+    for (int e = 0; e < kElements; ++e) x[e] *= way_.alpha;
     if (p_.c_data != nullptr) {
       const auto c = beside<Out>(p_.c_data, p_.c, way_.c_vectors, c_, i, j);
 #pragma unroll
@@ -139,6 +138,8 @@ class RoundedOutput {
         return by(Activation<GemmActivation::gelu_erf>());
       case GemmActivation::gelu_tanh:
         return by(Activation<GemmActivation::gelu_tanh>());
+      case GemmActivation::gelu_tanh_approx:
+        return by(Activation<GemmActivation::gelu_tanh_approx>());
       case GemmActivation::silu:
         return by(Activation<GemmActivation::silu>());
       case GemmActivation::sigmoid:
@@ -147,7 +148,7 @@ class RoundedOutput {
   }
   template <class Out>
   __device__ __forceinline__ float result(float sum, std::int64_t i, std::int64_t j) const {
-    float x = alpha_ * sum;
+    float x = way_.alpha * sum;
     if (p_.c_data != nullptr)
       x = fmaf(static_cast<float>(p_.beta),
                static_cast<float>(static_cast<const Out*>(p_.c_data)[c_ + i * p_.c.row + j * p_.c.column]),
@@ -164,17 +165,32 @@ class RoundedOutput {
 
   const Problem& p_;
   const RoundedWay& way_;
-  float alpha_;
   std::int64_t c_;
   std::int64_t out_;
 };
 
+// Where x / (1 + e^-y) and x (1 + tanh(y)) are 0 of an x that may be -infinity.
+__device__ __forceinline__ float not_far(float x) {
+  constexpr float kFar = -1000;
+  return x < kFar ? kFar : x;
+}
 // x / (1 + e^-y) by the special function unit, off by some units in the last place of f32; as gemm_math::gated.
 __device__ __forceinline__ float fast_gated(float x, float y) {
   constexpr float kLog2E = 1.44269504088896340736f;
-  constexpr float kFar = -1000;
-  return (x < kFar ? kFar : x) * fast_reciprocal(1 + fast_exp2(-kLog2E * y));
+  return not_far(x) * fast_reciprocal(1 + fast_exp2(-kLog2E * y));
 }
+// kTimes sqrt(2 / pi) (x + 0.044715 x^3), of gelu by tanh.
+template <int kTimes>
+__device__ __forceinline__ float gelu_inner(float x) {
+  constexpr float kRoot = kTimes * 0.79788456080286535587989211986876f;
+  return x * fmaf(0.044715f * kRoot, x * x, kRoot);
+}
+// gelu_tanh_approx, and relu.
+__device__ __forceinline__ float fast_gelu(float x) {
+  const float half = 0.5f * not_far(x);
+  return fmaf(half, fast_tanh(gelu_inner<1>(x)), half);
+}
+__device__ __forceinline__ float fast_relu(float x) { return x < 0 ? 0.0f : x; }
 // Four at a time, which then go to the end of the row: a function of many registers, by a loop that is not unrolled.
 template <GemmActivation kActivation, int kCount>
 __device__ __forceinline__ void activate_in_turns(float (&x)[kCount]) {
@@ -191,7 +207,6 @@ __device__ __forceinline__ void activate_in_turns(float (&x)[kCount]) {
 // As gemm_math::activated, of values that are rounded to 16 bits next.
 template <int kCount>
 __device__ __forceinline__ void activate_rounded(GemmActivation activation, float (&x)[kCount]) {
-  constexpr float kTwiceRoot = 1.5957691216057307117597842397375f;  // 2 sqrt(2 / pi)
   const auto each = [&](auto function) {
 #pragma unroll
     for (int e = 0; e < kCount; ++e) x[e] = function(x[e]);
@@ -200,11 +215,13 @@ __device__ __forceinline__ void activate_rounded(GemmActivation activation, floa
     case GemmActivation::none:
       return;
     case GemmActivation::relu:
-      return each([](float y) { return y < 0 ? 0.0f : y; });
+      return each([](float y) { return fast_relu(y); });
     case GemmActivation::gelu_erf:
       return activate_in_turns<GemmActivation::gelu_erf>(x);
     case GemmActivation::gelu_tanh:
-      return each([](float y) { return fast_gated(y, y * fmaf(0.044715f * kTwiceRoot, y * y, kTwiceRoot)); });
+      return each([](float y) { return fast_gated(y, gelu_inner<2>(y)); });
+    case GemmActivation::gelu_tanh_approx:
+      return each([](float y) { return fast_gelu(y); });
     case GemmActivation::silu:
       return each([](float y) { return fast_gated(y, y); });
     case GemmActivation::sigmoid:
@@ -220,7 +237,7 @@ class HeldBias {
   static constexpr int kParts = (kColumns + 63) / 64;  // the last one may have fewer than 64 columns
   __device__ __forceinline__ HeldBias(const Problem& p, const RoundedWay& way, std::int64_t row,
                                       std::int64_t column)
-      : lane_(static_cast<int>(threadIdx.x) % 32), is_of_columns_(p.bias.row == 0) {
+      : lane_(hidden(static_cast<int>(threadIdx.x) % 32)), is_of_columns_(p.bias.row == 0) {
     if (p.bias_data == nullptr || !way.is_beside) return;
     const auto* g_bias = static_cast<const T*>(p.bias_data);
     if (is_of_columns_) {
