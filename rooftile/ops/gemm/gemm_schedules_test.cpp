@@ -75,15 +75,26 @@ TEST(GemmTestOfSchedules, ClustersFitTilesAndDevice) {
   }
 }
 
+struct Division {
+  struct Parts {
+    std::uint32_t quotient;
+    std::uint32_t remainder;
+  };
+  explicit Division(std::uint32_t by) : divisor(by) {}
+  [[nodiscard]] Parts divide_with_remainder(std::uint32_t n) const { return {n / divisor, n % divisor}; }
+  std::uint32_t divisor;
+};
+
 // Each place of out in one tile of one matrix, whatever bands there are.
 TEST(GemmTestOfSchedules, WgmmasTilesCoverOutOnce) {
   for (const std::int64_t tile_rows : {1, 7, 8, 9, 33}) {
     for (const std::int64_t tile_columns : {1, 5}) {
       for (const int rows : {64, 128, 256, 512}) {
         const gemm_plan::WgmmaCut cut{.batches = 2, .tile_rows = tile_rows, .tile_columns = tile_columns};
+        const gemm_plan::WgmmaPlaces<Division> places(cut, rows, 128);
         std::vector<int> seen(static_cast<std::size_t>(cut.tiles()));
-        for (std::int64_t tile = 0; tile < cut.tiles(); ++tile) {
-          const gemm_plan::WgmmaPlace place = gemm_plan::wgmma_place(cut, tile, rows, 128);
+        for (std::uint32_t tile = 0; tile < places.tiles(); ++tile) {
+          const gemm_plan::WgmmaPlace place = places(tile);
           ASSERT_EQ(place.row % rows, 0);
           ASSERT_EQ(place.column % 128, 0);
           const std::int64_t at =

@@ -56,9 +56,9 @@ constexpr bool has_wgmma_columns(int shape, bool along_b) {
 }
 
 struct WgmmaPlace {
-  std::int64_t batch;
-  std::int64_t row;
-  std::int64_t column;
+  int batch;
+  int row;
+  int column;
 };
 // A tile for each block of a cluster; a cluster's one after the other.
 struct WgmmaCut {
@@ -75,21 +75,44 @@ struct WgmmaCut {
 
   [[nodiscard]] ROOFTILE_HOST_DEVICE std::int64_t tiles() const { return batches * tile_rows * tile_columns; }
 };
-// Of a cluster's tile of rows x columns. Bands of kBandRows, each down its rows first. There are fewer than 2^31 tiles.
-ROOFTILE_HOST_DEVICE inline WgmmaPlace wgmma_place(const WgmmaCut& cut, std::int64_t tile, int rows,
-                                                   int columns) {
-  const auto down = static_cast<unsigned>(cut.tile_rows);
-  const auto across = static_cast<unsigned>(cut.tile_columns);
-  const unsigned of_matrix = static_cast<unsigned>(tile) % (down * across);
-  const auto most = static_cast<unsigned>(WgmmaCut::kBandRows / rows);
-  const unsigned band = of_matrix / (most * across);
-  const unsigned in_band = of_matrix - band * most * across;
-  const unsigned left = down - band * most;
-  const unsigned high = left < most ? left : most;
-  return {.batch = static_cast<unsigned>(tile) / (down * across),
-          .row = std::int64_t{band * most + in_band % high} * rows,
-          .column = std::int64_t{in_band / high} * columns};
-}
+// The places of a cut's tiles of rows x columns, those of clusters where it has any: bands of kBandRows, each down its rows first. There are
+// fewer than 2^31 tiles, and out has fewer rows and columns. Divisor: by what does not change, such as device/fast_divide.h; kernels ask for a place where everything waits for it.
+template <class Divisor>
+class WgmmaPlaces {
+ public:
+  WgmmaPlaces(const WgmmaCut& cut, int rows, int columns)
+      : tiles_(static_cast<std::uint32_t>(cut.tiles())),
+        rows_(rows),
+        columns_(columns),
+        band_tiles_(static_cast<std::uint32_t>(WgmmaCut::kBandRows / rows)),
+        last_band_(static_cast<std::uint32_t>(cut.tile_rows - 1) / band_tiles_),
+        by_matrix_(static_cast<std::uint32_t>(cut.tile_rows * cut.tile_columns)),
+        by_band_(band_tiles_ * static_cast<std::uint32_t>(cut.tile_columns)),
+        by_high_(band_tiles_),
+        by_last_high_(static_cast<std::uint32_t>(cut.tile_rows) - last_band_ * band_tiles_) {}
+
+  [[nodiscard]] ROOFTILE_HOST_DEVICE std::uint32_t tiles() const { return tiles_; }
+  [[nodiscard]] ROOFTILE_HOST_DEVICE WgmmaPlace operator()(std::uint32_t tile) const {
+    const auto of_matrix = by_matrix_.divide_with_remainder(tile);
+    const auto of_band = by_band_.divide_with_remainder(of_matrix.remainder);
+    const Divisor& by_high = of_band.quotient == last_band_ ? by_last_high_ : by_high_;
+    const auto in_band = by_high.divide_with_remainder(of_band.remainder);
+    return {.batch = static_cast<int>(of_matrix.quotient),
+            .row = static_cast<int>(of_band.quotient * band_tiles_ + in_band.remainder) * rows_,
+            .column = static_cast<int>(in_band.quotient) * columns_};
+  }
+
+ private:
+  std::uint32_t tiles_;
+  int rows_;
+  int columns_;
+  std::uint32_t band_tiles_;  // below each other
+  std::uint32_t last_band_;
+  Divisor by_matrix_;
+  Divisor by_band_;
+  Divisor by_high_;
+  Divisor by_last_high_;
+};
 // Tiles of cluster_split_k: 64 rows, a block for each, or 2 or 4 (a cluster) that part its steps.
 struct PartShape {
   int columns;

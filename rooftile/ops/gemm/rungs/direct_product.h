@@ -196,7 +196,6 @@ __device__ __forceinline__ void give_sums_of_warps(float (*s_sums)[Product::kWar
   const FewTile tile(s_sums[0], Product::kRows, Product::kColumns, way.is_turned);
   constexpr int kSums = Product::kRows * Product::kColumns;
   if (way.rounded.is_plain) {  // a few instructions, which cold caches have soon
-    const auto alpha = static_cast<float>(out.alpha);
     const std::int64_t first_row = way.is_turned ? first : 0;
     const std::int64_t first_column = way.is_turned ? 0 : first;
     T* g_out = static_cast<T*>(out.out_data) + batch * out.out.batch;
@@ -206,7 +205,7 @@ __device__ __forceinline__ void give_sums_of_warps(float (*s_sums)[Product::kWar
       const std::int64_t j = first_column + v % tile.width();
       if (i < out.m && j < out.n)
         g_out[i * out.out.row + j] =
-            rounded<T>(alpha * sum_of_warps(tile.row(v / tile.width()) + v % tile.width()));
+            rounded<T>(way.rounded.alpha * sum_of_warps(tile.row(v / tile.width()) + v % tile.width()));
     }
     return;
   }

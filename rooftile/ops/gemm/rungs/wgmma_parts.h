@@ -263,7 +263,6 @@ struct PartsKernel {
                                               const Shared& shared, const Work& work, const Share& share) {
     constexpr int kLine = kColumns / 8;
     const int own_row = work.row + static_cast<int>(work.part) * (kRows >> cut.log_parts);
-    const auto alpha = static_cast<float>(p.alpha);
     T* g_out = static_cast<T*>(p.out_data) + work.batch * p.out.batch;
     const RoundedOutput<T> output(p, way, work.batch);
 #pragma unroll 1
@@ -279,7 +278,7 @@ struct PartsKernel {
         for (int half = 0; half < 2; ++half) {
           Vec<T, 8> vec;
 #pragma unroll
-          for (int e = 0; e < 8; ++e) vec[e] = rounded<T>(alpha * sums.at[half][e]);
+          for (int e = 0; e < 8; ++e) vec[e] = rounded<T>(way.alpha * sums.at[half][e]);
           if (i + 8 * half < p.m && j < p.n)
             store_vec<StorePolicy::no_allocate>(g_out + (i + 8 * half) * p.out.row + j, vec);
         }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rooftile/device/hidden.h"
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/dependent_launch.h"
@@ -28,7 +29,7 @@ struct RingKernel {
   using A = StageOperand<kRows, kAlongA>;
   using B = StageOperand<kColumns, kAlongB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
-  using Results = WarpResults<T, kColumns>;
+  using Results = WarpResults<T, kColumns, true>;
   using Staging = ResultStaging<4 * kConsumers>;
   // As many as a block's share of a multiprocessor's 227 KB holds, of which a launch takes 1 KB; 1 KB for the barriers.
   static constexpr int kShare = (228 / kTile.blocks - 2) * 1024 - Staging::kBytes;
@@ -64,17 +65,18 @@ struct RingKernel {
   };
   // The first tile of this block's cluster, and how many clusters there are. No division: the compiler then knows that all threads go through
   // the same loop, and wgmma's descriptors stay in uniform registers.
-  __device__ __forceinline__ static std::int64_t first_tile(const WgmmaCut& cut) {
+  __device__ __forceinline__ static std::uint32_t first_tile(const WgmmaCut& cut) {
     return kShares ? blockIdx.x >> (cut.log_down + cut.log_across) : blockIdx.x;
   }
-  __device__ __forceinline__ static std::int64_t clusters(const WgmmaCut& cut) {
+  __device__ __forceinline__ static std::uint32_t clusters(const WgmmaCut& cut) {
     return kShares ? gridDim.x >> (cut.log_down + cut.log_across) : gridDim.x;
   }
-  __device__ __forceinline__ static WgmmaPlace place_of(const WgmmaCut& cut, const Seat& seat,
-                                                        std::int64_t tile) {
-    WgmmaPlace place =
-        kShares ? gemm_plan::wgmma_place(cut, tile, kRows << cut.log_down, kColumns << cut.log_across)
-                : gemm_plan::wgmma_place(cut, tile, kRows, kColumns);
+  static WgmmaPlaces places_of(const WgmmaCut& cut) {
+    return {cut, kRows << cut.log_down, kColumns << cut.log_across};
+  }
+  __device__ __forceinline__ static WgmmaPlace place_of(const WgmmaPlaces& places, const Seat& seat,
+                                                        std::uint32_t tile) {
+    WgmmaPlace place = places(tile);
     place.row += seat.down * kRows;
     place.column += seat.across * kColumns;
     return place;
@@ -109,12 +111,22 @@ struct RingKernel {
     if (kShares && sharing.beside > 0) mbarrier_wait(shared.s_empty + kStages + turn.stage, turn.parity ^ 1);
   }
 
+  static constexpr int kCopier = 32;  // the thread that asks for stages: not that which prepares the barriers
+
   // What one thread of the block asks for: stage after stage, tile after tile.
   class Copier {
    public:
-    __device__ __forceinline__ Copier(const Problem& p, const WgmmaCut& cut, const TensorMap& map_a,
-                                      const TensorMap& map_b, const Shared& shared, const Seat& seat)
-        : p_(p), cut_(cut), map_a_(map_a), map_b_(map_b), shared_(shared), seat_(seat), sharing_(cut) {
+    __device__ __forceinline__ Copier(const Problem& p, const WgmmaCut& cut, const WgmmaPlaces& places,
+                                      const TensorMap& map_a, const TensorMap& map_b, const Shared& shared,
+                                      const Seat& seat)
+        : p_(p),
+          cut_(cut),
+          places_(places),
+          map_a_(map_a),
+          map_b_(map_b),
+          shared_(shared),
+          seat_(seat),
+          sharing_(cut) {
       if constexpr (kShares) {
         const int all = (1 << (1 << (cut.log_down + cut.log_across))) - 1;
         const int column = (1 << (1 << cut.log_down)) - 1;
@@ -123,25 +135,26 @@ struct RingKernel {
       }
     }
 
-    // The first stages, before other threads know the barriers: nobody has to release them. Asking takes some 200 cycles each, and all wait
-    // for it: no more than what arrives at about that time.
-    __device__ __forceinline__ void ask_first() {
-      const Places places(*this, first_tile(cut_));
+    // The first stages: nobody has to release them, and others of a cluster need not have begun. What else is to be asked for stands
+    // elsewhere, and a cold kernel waits for its instructions.
+    __device__ __forceinline__ void ask_first(const WgmmaPlace& first) {
+      corner_ = Corner(p_, first);
       constexpr int kFirst = 2;
       const int most = cut_.steps < kFirst ? cut_.steps : kFirst;
 #pragma unroll 1
-      for (; asked_ < most; ++asked_) ask<false>(places, asked_);
+      for (; step_ < most; ++step_) ask<false>();
     }
     __device__ __forceinline__ void ask_others() {
 #pragma unroll 1
-      for (std::int64_t tile = first_tile(cut_); tile < cut_.tiles(); tile += clusters(cut_)) {
-        const Places places(*this, tile);
+      for (std::uint32_t tile = first_tile(cut_); tile < places_.tiles();) {
 #pragma unroll 1
-        for (int step = asked_; step < cut_.steps; ++step) {
+        for (; step_ < cut_.steps; ++step_) {
           wait_until_empty(shared_, sharing_, turn_);
-          ask<kShares>(places, step);
+          ask<kShares>();
         }
-        asked_ = 0;
+        step_ = 0;
+        tile += clusters(cut_);
+        corner_ = Corner(p_, place_of(places_, seat_, tile));
       }
       // Others arrive at this block's barriers until its last stages are free: it does not return before that.
       if constexpr (kShares) {
@@ -154,35 +167,35 @@ struct RingKernel {
     }
 
    private:
-    struct Places {
-      int row;
-      int column;
-      int batch_a;
-      int batch_b;
-      __device__ __forceinline__ Places(const Copier& copier, std::int64_t tile) {
-        const WgmmaPlace place = place_of(copier.cut_, copier.seat_, tile);
-        row = static_cast<int>(place.row);
-        column = static_cast<int>(place.column);
-        batch_a = copier.p_.a.batch == 0 ? 0 : static_cast<int>(place.batch);
-        batch_b = copier.p_.b.batch == 0 ? 0 : static_cast<int>(place.batch);
-      }
+    struct Corner {  // of a tile, in the operands' maps
+      int row = 0;
+      int column = 0;
+      int batch_a = 0;
+      int batch_b = 0;
+      Corner() = default;
+      __device__ __forceinline__ Corner(const Problem& p, const WgmmaPlace& place)
+          : row(place.row),
+            column(place.column),
+            batch_a(p.a.batch == 0 ? 0 : place.batch),
+            batch_b(p.b.batch == 0 ? 0 : place.batch) {}
     };
     template <bool kForAll>
-    __device__ __forceinline__ void ask(const Places& at, int step) {
+    __device__ __forceinline__ void ask() {
       std::byte* s_a = shared_.s_stages + turn_.stage * kStageBytes;
       std::byte* s_b = s_a + A::kBytes;
       Mbarrier* s_full = shared_.s_full + turn_.stage;
       mbarrier_arrive_expect_tx(s_full, kStageBytes);
-      const int line = step * kStepDepth;
+      const Corner& at = corner_;
+      const int line = step_ * kStepDepth;
       // In turn: whole boxes, since parts of them in each block's every step were slower.
       if constexpr (kForAll) {
         if (cut_.log_across == 0)
           A::load(s_a, map_a_, at.row, line, at.batch_a, s_full);
-        else if ((step & ((1 << cut_.log_across) - 1)) == seat_.across)
+        else if ((step_ & ((1 << cut_.log_across) - 1)) == seat_.across)
           A::load_for_all(s_a, map_a_, at.row, line, at.batch_a, s_full, sharing_a_);
         if (cut_.log_down == 0)
           B::load(s_b, map_b_, at.column, line, at.batch_b, s_full);
-        else if ((step & ((1 << cut_.log_down) - 1)) == seat_.down)
+        else if ((step_ & ((1 << cut_.log_down) - 1)) == seat_.down)
           B::load_for_all(s_b, map_b_, at.column, line, at.batch_b, s_full, sharing_b_);
       } else {
         A::load(s_a, map_a_, at.row, line, at.batch_a, s_full);
@@ -193,6 +206,7 @@ struct RingKernel {
 
     const Problem& p_;
     const WgmmaCut& cut_;
+    const WgmmaPlaces& places_;
     const TensorMap& map_a_;
     const TensorMap& map_b_;
     const Shared& shared_;
@@ -201,42 +215,42 @@ struct RingKernel {
     std::uint16_t sharing_a_ = 0;  // the cluster's blocks with the same rows of a, a bit each
     std::uint16_t sharing_b_ = 0;
     Turn turn_;
-    int asked_ = 0;  // steps of the first tile
+    Corner corner_;  // of the tile
+    int step_ = 0;   // that is asked for next
   };
 
-  // The barriers are initialised, the kernels ahead have finished, and the first stages are asked for: by each block for itself, whether or
-  // not others of its cluster have begun.
-  __device__ __forceinline__ static void begin(const WgmmaCut& cut, const Shared& shared,
-                                               const TensorMap& map_a, const TensorMap& map_b,
-                                               const TensorMap* map_out, Copier& copier) {
-    if (threadIdx.x == 0) {
+  // The barriers are initialised, the kernels ahead have finished, and the first stages are asked for. Of a cluster, this block has arrived:
+  // others may be asked for something after cluster_wait.
+  __device__ __forceinline__ static void begin(const WgmmaCut& cut, const WgmmaPlaces& places,
+                                               const Shared& shared, const Seat& seat, const TensorMap& map_a,
+                                               const TensorMap& map_b, const TensorMap* map_out,
+                                               Copier& copier) {
+    WgmmaPlace first{};
+    if (threadIdx.x == kCopier) {
+      first = place_of(places, seat, first_tile(cut));
+    } else if (threadIdx.x == 0) {
       prefetch_tensor_map(map_a);
       prefetch_tensor_map(map_b);
-      if (map_out != nullptr) prefetch_tensor_map(*map_out);
       for (int s = 0; s < kStages; ++s) {
         mbarrier_init(shared.s_full + s, 1);
         mbarrier_init(shared.s_empty + s, kShares ? kConsumers << cut.log_down : kConsumers);
         if constexpr (kShares) mbarrier_init(shared.s_empty + kStages + s, kConsumers << cut.log_across);
       }
       fence_mbarrier_init();
+      if (map_out != nullptr) prefetch_tensor_map(*map_out);
     }
     launch_dependents();
     wait_for_prerequisites();
-    if (threadIdx.x == 0) copier.ask_first();
-    if constexpr (kShares) {
-      // Relaxed: else the thread that has asked waits for what it asked for.
-      cluster_arrive_relaxed();
-      cluster_wait();
-    } else {
-      __syncthreads();
-    }
+    if constexpr (kShares) cluster_arrive_relaxed();
+    __syncthreads();  // the barriers are initialised
+    if (threadIdx.x == kCopier) copier.ask_first(first);
   }
 
   // By a warpgroup: the products of its rows of every tile.
   __device__ __forceinline__ static void multiply(const Problem& p, const WgmmaCut& cut,
-                                                  const RoundedWay& way, const TensorMap& map_out,
-                                                  const Shared& shared, const Seat& seat, int own) {
-    const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+                                                  const WgmmaPlaces& places, const RoundedWay& way,
+                                                  const TensorMap& map_out, const Shared& shared,
+                                                  const Seat& seat, int own) {
     const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
     // One thread for each block that brings something to this one: its rank, and by which barrier that waits.
     const Sharing sharing(cut);
@@ -254,11 +268,13 @@ struct RingKernel {
         if (thread == 0) mbarrier_arrive(shared.s_empty + stage);
       }
     };
+    // Of those that multiply; asked for where it is needed, so that nothing of it waits in registers.
+    const auto warp = [] { return (hidden(static_cast<int>(threadIdx.x)) - kWarpgroup) / 32; };
     Turn turn;
-    for (std::int64_t tile = first_tile(cut); tile < cut.tiles(); tile += clusters(cut)) {
-      // Divisions, while the first stage is on its way.
-      const WgmmaPlace place = place_of(cut, seat, tile);
-      const std::int64_t row = place.row + own * kWarpgroupRows + warp * 16;
+    for (std::uint32_t tile = first_tile(cut); tile < places.tiles(); tile += clusters(cut)) {
+      // While the first stage is on its way.
+      const WgmmaPlace place = place_of(places, seat, tile);
+      const int row = place.row + 16 * warp();
       const typename Results::Bias bias(p, way, row, place.column);
       WarpgroupSums<T, kColumns> sums;
       int before = 0;  // the stage of the product that is still under way
@@ -273,8 +289,7 @@ struct RingKernel {
       }
       wgmma_wait<0>(sums.at);
       release(before);
-      Results(sums.at, shared.staging, own * 4 + warp, &map_out)
-          .give(p, way, bias, place.batch, row, place.column);
+      Results(sums.at, shared.staging, warp(), &map_out).give(p, way, bias, place.batch, row, place.column);
     }
     wait_for_results();
   }
@@ -284,8 +299,9 @@ template <class T, int kShape, bool kShares, bool kAlongA, bool kAlongB>
 __global__ void __launch_bounds__(RingKernel<T, kShape, kShares, kAlongA, kAlongB>::kThreads,
                                   gemm_plan::kWgmmaShapes[kShape].blocks)
     ring_kernel(const __grid_constant__ Problem p, const __grid_constant__ WgmmaCut cut,
-                const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
-                const __grid_constant__ TensorMap map_out, RoundedWay way) {
+                const __grid_constant__ WgmmaPlaces places, const __grid_constant__ TensorMap map_a,
+                const __grid_constant__ TensorMap map_b, const __grid_constant__ TensorMap map_out,
+                RoundedWay way) {
   using Kernel = RingKernel<T, kShape, kShares, kAlongA, kAlongB>;
   ROOFTILE_DYN_SHARED(unsigned char, s_raw);
   SharedCarve carve(s_raw);
@@ -294,14 +310,16 @@ __global__ void __launch_bounds__(RingKernel<T, kShape, kShares, kAlongA, kAlong
   // Of a lane for all: the compiler then keeps what follows from it, down to wgmma's descriptors, in uniform registers. From
   // others it brings four there before each wgmma, which a small one does not hide.
   const int warpgroup = shuffle(static_cast<int>(threadIdx.x) / kWarpgroup, 0);
-  typename Kernel::Copier copier(p, cut, map_a, map_b, shared, seat);
-  Kernel::begin(cut, shared, map_a, map_b, way.by_engine ? &map_out : nullptr, copier);
+  typename Kernel::Copier copier(p, cut, places, map_a, map_b, shared, seat);
+  Kernel::begin(cut, places, shared, seat, map_a, map_b, way.by_engine ? &map_out : nullptr, copier);
   if (warpgroup == 0) {
     if constexpr (Kernel::kNeedsRegisters) setmaxnreg_dec<24>();
-    if (threadIdx.x == 0) copier.ask_others();
+    if constexpr (kShares) cluster_wait();
+    if (threadIdx.x == Kernel::kCopier) copier.ask_others();
   } else {
     if constexpr (Kernel::kNeedsRegisters) setmaxnreg_inc<240>();
-    Kernel::multiply(p, cut, way, map_out, shared, seat, warpgroup - 1);
+    if constexpr (kShares) cluster_wait();
+    Kernel::multiply(p, cut, places, way, map_out, shared, seat, warpgroup - 1);
   }
 }
 
@@ -322,7 +340,7 @@ Status launch_ring(const Call<GemmArgs>& call, const Problem& p, const gemm_plan
                  .stream = call.stream,
                  .cluster = dim3(1U << (cut.log_down + cut.log_across)),
                  .dependent = true},
-                p, cut, maps.a, maps.b, map_out, way);
+                p, cut, Kernel::places_of(cut), maps.a, maps.b, map_out, way);
 }
 // launch_it.operator()<shape>() of one of kShapes.
 template <bool kAlongB, int... kShapes, class Launch>

@@ -16,7 +16,7 @@ struct StepsKernel {
   static constexpr int kThreads = kTile.rows / kWarpgroupRows * kWarpgroup;
   using A = StageOperand<kTile.rows, kAlongA>;
   using B = StageOperand<kTile.columns, kAlongB>;
-  using Results = WarpResults<T, kTile.columns>;
+  using Results = WarpResults<T, kTile.columns, false>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
 
   struct Shared {
@@ -32,7 +32,7 @@ struct StepsKernel {
 
 template <class T, int kStages, bool kAlongA, bool kAlongB>
 __global__ void __launch_bounds__(StepsKernel<T, kStages, kAlongA, kAlongB>::kThreads)
-    steps_kernel(const __grid_constant__ Problem p, const __grid_constant__ gemm_plan::WgmmaCut cut,
+    steps_kernel(const __grid_constant__ Problem p, const __grid_constant__ WgmmaPlaces places, int steps,
                  const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
                  RoundedWay way) {
   using Kernel = StepsKernel<T, kStages, kAlongA, kAlongB>;
@@ -46,31 +46,29 @@ __global__ void __launch_bounds__(StepsKernel<T, kStages, kAlongA, kAlongB>::kTh
     fence_mbarrier_init();
   }
   __syncthreads();  // the barriers are initialised
-  const gemm_plan::WgmmaPlace place =
-      gemm_plan::wgmma_place(cut, blockIdx.x, Kernel::kTile.rows, Kernel::kTile.columns);
+  const gemm_plan::WgmmaPlace place = places(blockIdx.x);
   const auto ask = [&](int step) {
     const int stage = step % kStages;
     std::byte* s_a = shared.s_stages + stage * Kernel::kStageBytes;
     Mbarrier* s_full = shared.s_full + stage;
     mbarrier_arrive_expect_tx(s_full, Kernel::kStageBytes);
-    A::load(s_a, map_a, static_cast<int>(place.row), step * kStepDepth,
-            p.a.batch == 0 ? 0 : static_cast<int>(place.batch), s_full);
-    B::load(s_a + A::kBytes, map_b, static_cast<int>(place.column), step * kStepDepth,
-            p.b.batch == 0 ? 0 : static_cast<int>(place.batch), s_full);
+    A::load(s_a, map_a, place.row, step * kStepDepth, p.a.batch == 0 ? 0 : place.batch, s_full);
+    B::load(s_a + A::kBytes, map_b, place.column, step * kStepDepth, p.b.batch == 0 ? 0 : place.batch,
+            s_full);
   };
   if (threadIdx.x == 0)
-    for (int step = 0; step < kStages && step < cut.steps; ++step) ask(step);
+    for (int step = 0; step < kStages && step < steps; ++step) ask(step);
   const int own = static_cast<int>(threadIdx.x) / kWarpgroup;
   WarpgroupSums<T, Kernel::kTile.columns> sums;
 #pragma unroll 1
-  for (int step = 0; step < cut.steps; ++step) {
+  for (int step = 0; step < steps; ++step) {
     const int stage = step % kStages;
     const std::byte* s_a = shared.s_stages + stage * Kernel::kStageBytes;
     mbarrier_wait(shared.s_full + stage, static_cast<unsigned>(step / kStages % 2));
     sums.template add<A, B>(s_a, s_a + A::kBytes, own * kWarpgroupRows, step > 0);
     wgmma_wait<0>(sums.at);
     __syncthreads();  // both warpgroups have read the stage
-    if (threadIdx.x == 0 && step + kStages < cut.steps) ask(step + kStages);
+    if (threadIdx.x == 0 && step + kStages < steps) ask(step + kStages);
   }
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const typename Kernel::Results::Bias bias(p, way, place.row + warp * 16, place.column);
@@ -93,7 +91,8 @@ Status launch_steps(const Call<GemmArgs>& call) {
                        .block = dim3(Kernel::kThreads),
                        .shared_bytes = shared_bytes<typename Kernel::Shared>(),
                        .stream = call.stream},
-                      p, cut, maps.a, maps.b, rounded_way(call.args, p));
+                      p, WgmmaPlaces(cut, Kernel::kTile.rows, Kernel::kTile.columns), cut.steps, maps.a,
+                      maps.b, rounded_way(call.args, p));
       });
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rooftile/device/fast_divide.h"
 #include "rooftile/device/hidden.h"
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/fence.h"
@@ -21,6 +22,8 @@ inline constexpr int kWarpgroup = 128;                     // threads
 inline constexpr int kWarpgroupRows = 64;                  // of a wgmma
 inline constexpr int kStepDepth = gemm_plan::kWgmmaDepth;  // a line of 128 bytes, the span of the swizzle
 inline constexpr int kBoxBytes = 64 * 64 * 2;  // across k: a box of 64 rows of a (columns of b) by 64 lines
+
+using WgmmaPlaces = gemm_plan::WgmmaPlaces<FastDivisor<std::uint32_t>>;
 
 // A stage of one operand: kOuter rows of a, or columns of b. kAlong: k runs along memory.
 template <int kOuter, bool kAlong>
@@ -118,15 +121,15 @@ struct ResultStaging {
         s_beside(carve.array<std::byte>(std::size_t{kWarps} * kBesideBytes, 128)) {}
 };
 
-// From sums to out, a warp by itself, by way of shared memory of its own.
-template <class T, int kColumns>
+// From sums to out, a warp by itself, by way of shared memory of its own. kHasMap: by TMA, where a call's way is by_engine.
+template <class T, int kColumns, bool kHasMap>
 class WarpResults {
  public:
   static_assert(kColumns % 8 == 0);  // the last 64 may be fewer
   // What give() takes of the bias, to be asked for before the sums are there.
   using Bias = HeldBias<T, kColumns>;
 
-  // map: of out (make_result_map), asked only of a call whose way is by_engine; null where TMA stores nothing.
+  // map: of out (make_result_map); asked only of a call whose way is by_engine.
   template <int kWarps>
   __device__ __forceinline__ WarpResults(const float (&sums)[kColumns / 2],
                                          const ResultStaging<kWarps>& staging, int warp,
@@ -139,35 +142,56 @@ class WarpResults {
   // row, column: of out, those of the warp's first sum.
   __device__ __forceinline__ void give(const Problem& p, const RoundedWay& way, const Bias& bias,
                                        std::int64_t batch, std::int64_t row, std::int64_t column) const {
-    if (way.is_plain)
-      give_scaled(p, way, batch, row, column);
-    else if (way.is_beside)
-      give_activated(p, way, bias, batch, row, column);
-    else
+    // What is asked for most has code of its own, and little of it: a cold kernel waits for its instructions.
+    const bool is_direct = kHasMap ? way.by_engine : way.vectors;
+    if (!way.is_beside) {
       give_sums(p, way, batch, row, column);
+    } else if (is_direct && way.is_plain) {
+      give_direct(p, way, batch, row, column, [&](int first, float(&x)[kHeld]) {
+#pragma unroll
+        for (int e = 0; e < kHeld; ++e)
+          x[e] = first / 2 + e < kColumns / 2 ? way.alpha * sums_[first / 2 + e] : 0;
+      });
+    } else if (is_direct && p.activation == GemmActivation::relu) {
+      give_biased(p, way, bias, batch, row, column, [](float x) { return fast_relu(x); });
+    } else if (is_direct && p.activation == GemmActivation::gelu_tanh_approx) {
+      give_biased(p, way, bias, batch, row, column, [](float x) { return fast_gelu(x); });
+    } else {
+      give_activated(p, way, bias, batch, row, column);
+    }
   }
 
  private:
   static constexpr int kHeld = 32;  // sums of a thread in 16 rows of 64 columns, four of each 8 columns
 
-  // Only scaled and rounded.
-  __device__ __forceinline__ void give_scaled(const Problem& p, const RoundedWay& way, std::int64_t batch,
-                                              std::int64_t row, std::int64_t column) const {
-    const auto alpha = static_cast<float>(p.alpha);
+  // results(first, x): those of 64 columns.
+  template <class ResultsOf>
+  __device__ __forceinline__ void give_direct(const Problem& p, const RoundedWay& way, std::int64_t batch,
+                                              std::int64_t row, std::int64_t column,
+                                              ResultsOf results) const {
 #pragma unroll
     for (int first = 0; first < kColumns; first += 64) {
       if (column + first >= p.n) return;
       float x[kHeld];
-#pragma unroll
-      for (int e = 0; e < kHeld; ++e) x[e] = first / 2 + e < kColumns / 2 ? alpha * sums_[first / 2 + e] : 0;
-      give_rounded(x, p, way, batch, row, column, first);
+      results(first, x);
+      give_rounded<true>(x, p, way, batch, row, column, first);
     }
   }
-  // With a bias and an activation, in a loop that is not unrolled.
+  // The same with a bias and an activation of a few instructions.
+  template <class Activation>
+  __device__ __forceinline__ void give_biased(const Problem& p, const RoundedWay& way, const Bias& bias,
+                                              std::int64_t batch, std::int64_t row, std::int64_t column,
+                                              Activation activation) const {
+    give_direct(p, way, batch, row, column, [&](int first, float(&x)[kHeld]) {
+      bias.scaled(first / 64, way.alpha, sums_, x);
+#pragma unroll
+      for (int e = 0; e < kHeld; ++e) x[e] = activation(x[e]);
+    });
+  }
+  // With a bias and any activation, to rows that begin anywhere, in a loop that is not unrolled.
   __device__ __forceinline__ void give_activated(const Problem& p, const RoundedWay& way, const Bias& bias,
                                                  std::int64_t batch, std::int64_t row,
                                                  std::int64_t column) const {
-    const auto alpha = static_cast<float>(p.alpha);
 #pragma unroll 1
     for (int first = 0; first < kColumns; first += 64) {
       if (column + first >= p.n) return;
@@ -175,17 +199,19 @@ class WarpResults {
       // Registers have no index that is known only here.
 #pragma unroll
       for (int each = 0; each < kColumns; each += 64)
-        if (each == first) bias.scaled(each / 64, alpha, sums_, x);
+        if (each == first) bias.scaled(each / 64, way.alpha, sums_, x);
       activate_rounded(p.activation, x);
-      give_rounded(x, p, way, batch, row, column, first);
+      give_rounded<false>(x, p, way, batch, row, column, first);
     }
   }
-  // 64 columns as pairs of 16 bits: by TMA, by vectors, or by the aligned chunks that cover a row.
+  // 64 columns as pairs of 16 bits: by TMA, by vectors, or by the aligned chunks that cover a row. kDirect: not by the last, and where there is
+  // a map by TMA alone, but for the tile's last columns where they are fewer.
+  template <bool kDirect>
   __device__ __forceinline__ void give_rounded(const float (&x)[kHeld], const Problem& p,
                                                const RoundedWay& way, std::int64_t batch, std::int64_t row,
                                                std::int64_t column, int first) const {
     constexpr int kLine = 64 / kVecElements<T>;  // vectors of a row
-    const bool has_map = map_ != nullptr && way.by_engine;
+    const bool has_map = kHasMap && (kDirect || way.by_engine);
     const bool by_engine = has_map && first + 64 <= kColumns;  // a box has all 64
     T* s_rows = reinterpret_cast<T*>(s_staging_);
     T* g_out = static_cast<T*>(p.out_data) + batch * p.out.batch;
@@ -215,7 +241,7 @@ class WarpResults {
                   s_rows);
         bulk_commit();
       }
-    } else if (way.vectors) {
+    } else if (kDirect || way.vectors) {
 #pragma unroll
       for (int v = lane_; v < 16 * kLine; v += 32) {
         const std::int64_t i = row + v / kLine;
@@ -289,8 +315,9 @@ class WarpResults {
 #pragma unroll 1
     for (int first = 0; first < kColumns; first += 64) {
       if (column + first >= p.n) return;
-      __syncwarp();  // the columns before have been read
-                     // Registers have no index that is known only here.
+      __syncwarp();                    // the columns before have been read
+      const int lane = hidden(lane_);  // addresses wait in no registers
+                                       // Registers have no index that is known only here.
 #pragma unroll
       for (int each = 0; each < kColumns; each += 64) {
         if (each != first) continue;
@@ -299,7 +326,7 @@ class WarpResults {
           const float* of = sums_ + (each + j) / 2;
 #pragma unroll
           for (int half = 0; half < 2; ++half)
-            store_vec(s_sums + at(lane_ / 4 + 8 * half, j + lane_ % 4 * 2),
+            store_vec(s_sums + at(lane / 4 + 8 * half, j + lane % 4 * 2),
                       Vec<float, 2>{{of[2 * half], of[2 * half + 1]}});
         }
       }
