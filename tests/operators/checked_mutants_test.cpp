@@ -59,8 +59,8 @@ bool kernels_have_barriers(const std::string& op) {
 constexpr double kFewBytes = 1 << 19;
 constexpr double kMostBytes = 1 << 23;
 
-// Cases of more than `least` and at most `most` bytes: of the default dtype, the largest first; then those of others, for rungs
-// that serve no other.
+// Cases of more than `least` and at most `most` bytes: of the default dtype, the largest first; then those of others, of which
+// rungs that none of the default dtype reached run the first that they serve.
 std::vector<Case> small_cases(const OperatorCases& cases, double least, double most) {
   const auto is_other = [&](const Case& c) { return c.dtype != cases.default_host_case.dtype; };
   std::vector<std::pair<double, Case>> small;
