@@ -234,6 +234,18 @@ void add_small(std::vector<Case>& cases) {
   cases.push_back(make_case({.m = 9, .n = 11, .k = 3, .batches = 2000, .tier = CaseTier::full}));
 }
 
+// Of 16-bit operands, activations of a few instructions, whose results leave by TMA.
+void add_direct_results(std::vector<Case>& cases, DType dtype) {
+  for (const char* activation : {"none", "relu", "gelu_tanh_approx"}) {
+    cases.push_back(
+        make_case({.m = 136,
+                   .n = 200,
+                   .k = 72,
+                   .dtype = dtype,
+                   .params = {{"activation", activation}, {"with_bias", "1"}, {"alpha", "1.5"}}}));
+  }
+}
+
 // Of 16-bit operands, results that are not rounded to 16 bits, and with what they are added to.
 void add_wide_results(std::vector<Case>& cases, DType dtype) {
   for (const char* column_major : {"0", "1"}) {
@@ -300,6 +312,7 @@ std::vector<Case> gemm_cases() {
     add_layouts(cases, dtype);
     add_results(cases, dtype);
     if (size_of(dtype) == 2) {
+      add_direct_results(cases, dtype);
       add_wide_results(cases, dtype);
       add_few_halves(cases, dtype);
     }
