@@ -112,12 +112,12 @@ class Reference {
     const double added =
         2 * unit_ * (std::abs(alpha_ * static_cast<double>(sum)) + std::abs(of_c) + std::abs(of_bias));
     wanted.floor = std::abs(alpha_) * rounding_of_sum(static_cast<double>(sum), magnitudes, squares) + added;
-    // No activation is steeper than 1.13; its own functions are off by some units in the last place. That of gelu_tanh_approx has an argument
-    // that may be rounded to out's type, and half of x times a tanh that is off by 2^-11.
+    // No activation is steeper than 1.13; its own functions are off by some units in the last place. That of gelu_tanh_approx adds up what
+    // may be rounded to out's type, and has half of x times a tanh that is off by 2^-11.
     if (activation_ != GemmActivation::none)
       wanted.floor = 1.2 * wanted.floor + 8 * unit_ * std::max(1.0, std::abs(x));
     if (activation_ == GemmActivation::gelu_tanh_approx)
-      wanted.floor += (1.13 * unit_roundoff(out_) + 0x1p-12) * std::abs(x);
+      wanted.floor += added / (2 * unit_) * 1.13 * unit_roundoff(out_) + 0x1p-12 * std::abs(x);
     if (size_of(out_) == 2)
       wanted.floor +=
           1.01 * unit_roundoff(out_) * std::abs(wanted.exact) + (out_ == DType::f16 ? 0x1p-25 : 0.0);
