@@ -15,7 +15,7 @@
 // NaN        as IEEE 754 has them: 0 * NaN is NaN. alpha = 0: a and b are not read.
 // Size       64-bit index arithmetic; matrices of 2^31 elements and more are served.
 // Error      of a sum that of k fused multiply-adds one after the other, or of a few chains of them that are added; tensor cores cut off
-//            in place of rounding, once in 8 or 16 products. gelu_tanh_approx: what x is added up from may be rounded to out's dtype, tanh off by 2^-11.
+//            in place of rounding, once in 8 or 16 products. gelu_tanh_approx of 16 bits: what is added up may be rounded to them before, tanh off by 2^-11.
 // Determinism  run-to-run, on the same kind of device.
 // Source     BLAS level 3: Dongarra, Du Croz, Hammarling and Duff (1990).
 #pragma once

@@ -116,7 +116,7 @@ class Reference {
     // may be rounded to out's type, and has half of x times a tanh that is off by 2^-11.
     if (activation_ != GemmActivation::none)
       wanted.floor = 1.2 * wanted.floor + 8 * unit_ * std::max(1.0, std::abs(x));
-    if (activation_ == GemmActivation::gelu_tanh_approx)
+    if (activation_ == GemmActivation::gelu_tanh_approx && size_of(out_) == 2)
       wanted.floor += added / (2 * unit_) * 1.13 * unit_roundoff(out_) + 0x1p-12 * std::abs(x);
     if (size_of(out_) == 2)
       wanted.floor +=

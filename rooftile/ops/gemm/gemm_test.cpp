@@ -151,7 +151,7 @@ class GemmTest : public OnEveryDevice {
                                : gemm_plan::wgmma_cut(problem, cluster.shape, context().properties());
                   });
   }
-  // A rung that is told how to cut a product. Sums of small integers are exact in f32, and up to 256 in bf16.
+  // A rung that is told how to cut a product. Sums of small integers are exact in f32, and up to 256 in bf16. has_bias: and relu.
   template <class CutOf>
   void expect_of_cut(const char* name, int shape, DType dtype, DType out_dtype, const Extents& mnk,
                      bool has_bias, CutOf cut_of, bool across = false) {
@@ -164,7 +164,10 @@ class GemmTest : public OnEveryDevice {
     std::vector<double> expected = product(m, n, k);
     const Tensor bias = numbers(out_dtype, {n});
     if (has_bias)
-      for (std::int64_t i = 0; i < m * n; ++i) expected[static_cast<std::size_t>(i)] += number_at(i % n);
+      for (std::int64_t i = 0; i < m * n; ++i) {
+        double& x = expected[static_cast<std::size_t>(i)];
+        x = std::max(x + number_at(i % n), 0.0);
+      }
     const Tensor a =
         across ? tensor(dtype, {k, m}, [m, k](std::int64_t i) { return number_at(i % m * k + i / m); })
                : numbers(dtype, {m, k});
@@ -174,7 +177,10 @@ class GemmTest : public OnEveryDevice {
     Tensor memory = filled(DType::f64, {1 << 18}, kNan);
     Tensor out = filled(out_dtype, {m, n}, kNan);
     GemmArgs args = {.a = a, .b = b, .out = out, .transpose_a = across, .transpose_b = !across};
-    if (has_bias) args.bias = bias;
+    if (has_bias) {
+      args.bias = bias;
+      args.activation = GemmActivation::relu;
+    }
     const RungPlan plan{.config = PlanConfig::of(cut_of(gemm_plan::problem_of(args)))};
     const Status status = launch_for(
         rung, GetParam().kind)({.stream = context().stream(),
@@ -338,7 +344,8 @@ TEST_P(GemmTest, EveryShapeOfWgmmasTiles) {
     for (const DType dtype : {DType::bf16, DType::f16}) {
       expect_of_shape("warp_specialized", shape, dtype, DType::f32, {200, 264, 200}, false);
       expect_of_shape("warp_specialized", shape, dtype, DType::f32, {130, 261, 75}, true);
-      expect_of_shape("warp_specialized", shape, dtype, dtype, {130, 328, 20}, false);
+      for (const bool has_bias : {false, true})
+        expect_of_shape("warp_specialized", shape, dtype, dtype, {130, 328, 20}, has_bias);
       expect_of_shape("warp_specialized", shape, dtype, dtype, {130, 261, 20}, true);
       for (const std::int64_t n : {321, 324, 327, 450})  // rows that begin anywhere
         expect_of_shape("warp_specialized", shape, dtype, dtype, {70, n, 20}, false);
@@ -347,7 +354,8 @@ TEST_P(GemmTest, EveryShapeOfWgmmasTiles) {
   for (const gemm_plan::WgmmaCluster& cluster : gemm_plan::kWgmmaClusters) {
     // One tile after the other (of 3 clusters and more), and steps enough for every stage to be asked for again.
     expect_of_shape("cluster_multicast", cluster, DType::bf16, DType::f32, {300, 520, 200}, true);
-    expect_of_shape("cluster_multicast", cluster, DType::f16, DType::f16, {530, 328, 20}, false);
+    for (const bool has_bias : {false, true})
+      expect_of_shape("cluster_multicast", cluster, DType::f16, DType::f16, {530, 328, 20}, has_bias);
     expect_of_shape("cluster_multicast", cluster, DType::bf16, DType::f32, {70, 80, 1000}, false);
   }
 }
