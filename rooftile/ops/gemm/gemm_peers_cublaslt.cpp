@@ -63,8 +63,7 @@ std::string_view supports(const GemmArgs& args, const DeviceProperties&) {
   const Problem p = gemm_plan::problem_of(args);
   if (size_of(args.a.dtype) != 2) return "cuBLASLt is asked for f16 and bf16";
   if (p.c_data != nullptr && p.c_data != p.out_data) return "cuBLASLt is asked for c in place";
-  if (!epilogue_of(p) || (p.activation == GemmActivation::gelu_tanh_approx && size_of(args.out.dtype) != 2))
-    return "cuBLASLt has no such epilogue";
+  if (!epilogue_of(p)) return "cuBLASLt has no such epilogue";
   if (p.bias_data != nullptr && p.bias.column != 1) return "cuBLASLt takes a bias along out's rows";
   const auto out = operand_of(p.out, p.m, p.n);
   if (!operand_of(p.a, p.m, p.k) || !operand_of(p.b, p.k, p.n) || !out || out->is_transposed)
