@@ -163,11 +163,12 @@ class GemmTest : public OnEveryDevice {
     const std::int64_t k = mnk[2];
     std::vector<double> expected = product(m, n, k);
     const Tensor bias = numbers(out_dtype, {n});
-    if (has_bias)
+    if (has_bias) {
       for (std::int64_t i = 0; i < m * n; ++i) {
         double& x = expected[static_cast<std::size_t>(i)];
         x = std::max(x + number_at(i % n), 0.0);
       }
+    }
     const Tensor a =
         across ? tensor(dtype, {k, m}, [m, k](std::int64_t i) { return number_at(i % m * k + i / m); })
                : numbers(dtype, {m, k});
