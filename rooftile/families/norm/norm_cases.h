@@ -112,7 +112,7 @@ inline void add_grids(std::vector<Spec>& specs, DType dtype) {
   add(9, 8192, {.fill = Fill::nan_inside});
   if (dtype != DType::f16) {
     add(19, 8192, {.mean = "1e30"});
-    add(9, 40000, {.mean = "1e30"});  // groups of several warps that meet twice, and again in another row
+    add(9, 80000, {.mean = "1e30"});  // groups of several warps that meet twice, and again in another row
     add(4, 32768, {.eps = "0", .mean = "1e-30"});
   }
   add(16, 1 << 20, {.fill = Fill::normal, .tier = CaseTier::full});
