@@ -74,6 +74,32 @@ TEST_F(ProfileCli, RecordsAreReadAgainWithoutAGpu) {
   expect_error(2, "not a record of profiles", {"profile", "reduce/vectorized", "--recorded", path("output")});
 }
 
+// Too large for the simulated SM, and of a fill that no small case of these arguments has.
+TEST_F(ProfileCli, ALargeCaseHasTheSameSmallOneWithAndWithoutARecord) {
+  std::string output(lab::kNcuOutput);
+  const std::size_t line = output.find(R"({"shape")");
+  output.replace(
+      line, output.find('\n', line) - line,
+      R"({"shape":{"m":"4096","n":"4096","k":"4096"},"dtype":"bf16","args":{"transpose_b":"true"},)"
+      R"("fill":"normal","offset":0,"seed":1,"gpu":"NVIDIA H200","compute_capability":90,)"
+      R"("multiprocessors":132})");
+  std::ofstream(path("output")) << output;
+  const std::string record = path("profile_gemm.json");
+  const Outcome first = run({"profile", "gemm/naive", "--dtype", "bf16", "--arg", "transpose_b=true", "--ncu",
+                             fake_ncu("cat " + path("output")), "--json", record});
+  ASSERT_EQ(first.code, 0) << first.err;
+  const Json profile = Json::parse(read_file(record))["profiles"][0];
+  // Builds with sanitizers have no instrumented kernels.
+  if (profile["simulated"]["case"].is_null()) {
+    EXPECT_EQ(profile["simulated"]["reason"].get<std::string>().find("no small case"), std::string::npos);
+    GTEST_SKIP() << profile["simulated"]["reason"];
+  }
+  EXPECT_EQ(profile["simulated"]["same_case"], false);
+  const Outcome again = run({"profile", "gemm", "--recorded", record, "--json", "-"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(Json::parse(again.out)["profiles"][0]["simulated"]["case"], profile["simulated"]["case"]);
+}
+
 TEST_F(ProfileCli, Failures) {
   expect_error(
       3, "NVreg_RestrictProfilingToAdminUsers",

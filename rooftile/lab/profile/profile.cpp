@@ -76,28 +76,32 @@ Result<Simulation> simulate_in_order(const Registry& registry, const OperatorDes
   return simulation;
 }
 
-// The same case with the same grid where it is small enough, else the one that `sim` takes.
-Status simulate_beside(Profile& profile, const Registry& registry, const OperatorDescriptor& op,
-                       const ProfileOptions& options) {
+// The same case with the same grid where it is small enough, else a small one like it: of its fill, or of another where there is none.
+// What was measured decides, not what was asked for: a record alone gives the same.
+Result<Simulation> simulate_beside(Profile& profile, const Registry& registry, const OperatorDescriptor& op) {
   const OperatorCases* cases = registry.cases(op.name);
   if (cases == nullptr) return internal_error("no cases are registered").with_operator(op.name);
-  ROOFTILE_TRY_ASSIGN(const Case c, make_case(op, *cases, profile.measured.launch.the_case, DeviceKind::sim));
+  const ProfiledLaunch& launch = profile.measured.launch;
+  ROOFTILE_TRY_ASSIGN(const Case c, make_case(op, *cases, launch.the_case, DeviceKind::sim));
   profile.case_name = case_id(c);
   ROOFTILE_TRY_ASSIGN(const HostProblem host, HostProblem::create(op, *cases, c));
   SimulationOptions simulation;
   simulation.session.checks = false;
+  simulation.request = launch.the_case;
   profile.same_case = host.tensor_bytes() <= kSimulatedBytes;
   if (profile.same_case) {
-    simulation.request = profile.measured.launch.the_case;
-    simulation.multiprocessors = profile.measured.launch.multiprocessors;
+    simulation.multiprocessors = launch.multiprocessors;
   } else {
-    simulation.request = options.recorded ? profile.measured.launch.the_case : options.launch.request;
     simulation.request.shape.clear();
   }
-  ROOFTILE_TRY_ASSIGN(Simulation simulated, simulate_in_order(registry, op, profile.rung, simulation));
-  if (!simulated.run.wrong.empty()) return Status::error(StatusCode::check_failed, simulated.run.wrong);
-  profile.simulation = std::move(simulated);
-  return {};
+  Result<Simulation> simulated = simulate_in_order(registry, op, profile.rung, simulation);
+  if (!profile.same_case && simulated.status().code() == StatusCode::unsupported) {
+    simulation.request.fill.reset();
+    simulated = simulate_in_order(registry, op, profile.rung, simulation);
+  }
+  if (simulated.ok() && !simulated->run.wrong.empty())
+    return Status::error(StatusCode::check_failed, simulated->run.wrong);
+  return simulated;
 }
 
 }  // namespace
@@ -118,9 +122,12 @@ Result<Profile> profile(const Registry& registry, const OperatorDescriptor& op, 
   } else {
     ROOFTILE_TRY(measure(profile, options));
   }
-  if (const Status status = simulate_beside(profile, registry, op, options); !status.ok()) {
-    if (status.code() == StatusCode::check_failed) return status;
-    profile.no_simulation = status.sentence();
+  Result<Simulation> simulated = simulate_beside(profile, registry, op);
+  if (simulated.ok()) {
+    profile.simulation = std::move(*simulated);
+  } else {
+    if (simulated.status().code() == StatusCode::check_failed) return simulated.status();
+    profile.no_simulation = simulated.status().sentence();
     profile.same_case = false;
   }
   profile.counters = compare_counters(profile.measured.kernels,
