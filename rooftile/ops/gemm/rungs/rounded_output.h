@@ -204,7 +204,7 @@ __device__ __forceinline__ void activate_in_turns(float (&x)[kCount]) {
     for (int e = 0; e < kCount; ++e) x[e] = e + kEach < kCount ? x[e + kEach] : y[e + kEach - kCount];
   }
 }
-// As gemm_math::activated, of values that are rounded to 16 bits next.
+// As gemm_math::activated, of values that are rounded to 16 bits next; gelu_tanh_approx by the unit's own tanh.
 template <int kCount>
 __device__ __forceinline__ void activate_rounded(GemmActivation activation, float (&x)[kCount]) {
   const auto each = [&](auto function) {
@@ -291,7 +291,7 @@ class HeldBias {
   float of_rows_[2] = {};
 };
 
-// by(elements, give): how many elements leave at once, and give(s_sums, i, j) that sends as many away. Results of a warp (wgmma_tile.h) write
+// by(elements, give): how many elements leave at once, and give(s_sums, i, j) that sends as many away. Results of a warp (wgmma_results.h) write
 // it out: with all registers taken this function spilled.
 template <class T, class By>
 __device__ __forceinline__ void with_elements(const RoundedOutput<T>& output, const RoundedWay& way, By by) {

@@ -7,6 +7,7 @@
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/warp.h"
+#include "rooftile/ops/gemm/rungs/rounded_output.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "rooftile/device/shared_carve.h"
+#include "rooftile/ops/gemm/rungs/wgmma_results.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
@@ -85,7 +86,7 @@ Status launch_steps(const Call<GemmArgs>& call) {
         using Kernel = StepsKernel<T, kStages, kAlongA, kAlongB>;
         const auto& cut = call.config<gemm_plan::WgmmaCut>();
         OperandMaps<Kernel::kTile.rows, Kernel::kTile.columns, kAlongA, kAlongB> maps;
-        ROOFTILE_TRY(maps.make(call.args.a.dtype, operands, data));
+        ROOFTILE_TRY(maps.make(call.args.a.dtype, operands, data, L2Promotion::bytes128));
         return launch(steps_kernel<T, kStages, kAlongA, kAlongB>,
                       {.grid = dim3(static_cast<unsigned>(cut.tiles())),
                        .block = dim3(Kernel::kThreads),
