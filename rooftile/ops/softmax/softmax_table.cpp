@@ -93,8 +93,9 @@ RungPlan plan_registers(const SoftmaxArgs& args, const DeviceProperties&) {
 }
 RungPlan plan_vectorized(const SoftmaxArgs& args, const DeviceProperties&) {
   const Rows<kTensors> rows = geometry(args);
-  return {.config = PlanConfig::of(
-              Cut{.rows = rows, .shape = shape_for(kRowShapes, covering_vectors(args, rows))})};
+  return {.config = PlanConfig::of(Cut{.rows = rows,
+                                       .is_whole = is_whole(args, rows),
+                                       .shape = shape_for(kRowShapes, covering_vectors(args, rows))})};
 }
 RungPlan plan_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);

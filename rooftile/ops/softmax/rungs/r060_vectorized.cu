@@ -1,6 +1,6 @@
 // As many threads to a row as it has vectors.
 //
-// Idea       a row's aligned vectors of 16 bytes in the registers of 1 to 1024 threads, by its length; what hangs over at its ends
+// Idea       a row's aligned vectors of 16 bytes in the registers of 1 to 512 threads, by its length; what hangs over at its ends
 //            is loaded element by element.
 // Change     16 bytes for each load and store; short rows leave no lane idle, long ones have a whole block. Eight vectors for each
 //            thread, not four: as many bytes on their way by half of the warps, which wait for each other.
@@ -12,24 +12,24 @@
 namespace rooftile::ROOFTILE_TARGET::softmax_rungs {
 namespace {
 
-// Rows that are more than a warp's have a block to themselves.
-constexpr int block_of(int threads) {
-  return threads <= kWarpSize ? softmax_plan::kVectorizedBlock : threads;
-}
+using softmax_plan::block_of, softmax_plan::is_long;
 
-template <class T, int kThreads, int kVectors>
-__global__ void __launch_bounds__(block_of(kThreads), softmax_plan::kResidentThreads / block_of(kThreads))
+template <class T, std::size_t kShape, bool kWhole>
+__global__ void __launch_bounds__(block_of(softmax_plan::kRowShapes[kShape]),
+                                  softmax_plan::kResidentThreads / block_of(softmax_plan::kRowShapes[kShape]))
     vectorized_kernel(Operands<T> call) {
-  using Threads = RowThreads<kThreads>;
-  constexpr int kRows = block_of(kThreads) / kThreads;
+  constexpr RowShape kOf = softmax_plan::kRowShapes[kShape];
+  using Threads = RowThreads<kOf.threads>;
+  constexpr int kRows = block_of(kOf) / kOf.threads;
   __shared__ Stats s_stats[kRows][Threads::kWarps];
   const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
   const bool is_row = r < call.places.rows.count;
-  RegisterRow<T, Threads, kVectors> row;
+  RegisterRow<T, Threads, kOf.vectors, kWhole> row;
   row.load(call.x(is_row ? r : 0), is_row ? static_cast<int>(call.places.rows.length) : 0,
            static_cast<T>(kNegativeInfinity));
   Stats stats = kNone;
   row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
+  row.forget_conversions();
   stats = Threads::all_reduce(stats, kNone, s_stats[Threads::row()], [&](auto lanes, const Stats& own) {
     return call.exponentials.over_lanes(lanes, own);
   });
@@ -48,9 +48,14 @@ __global__ void __launch_bounds__(block_of(kThreads), softmax_plan::kResidentThr
 template <class T, std::size_t kShape = 0>
 Status launch_shape(const Call<SoftmaxArgs>& call) {
   constexpr RowShape kOf = softmax_plan::kRowShapes[kShape];
-  constexpr int kBlock = block_of(kOf.threads);
-  if (call.config<Cut>().shape == static_cast<int>(kShape))
-    return launch_rows<T>(call, vectorized_kernel<T, kOf.threads, kOf.vectors>, kBlock, kBlock / kOf.threads);
+  const Cut& cut = call.config<Cut>();
+  if (cut.shape == static_cast<int>(kShape)) {
+    auto kernel = vectorized_kernel<T, kShape, false>;
+    if constexpr (is_long(kOf)) {
+      if (cut.is_whole) kernel = vectorized_kernel<T, kShape, true>;
+    }
+    return launch_rows<T>(call, kernel, block_of(kOf), block_of(kOf) / kOf.threads);
+  }
   if constexpr (kShape + 1 < softmax_plan::kRowShapes.size()) return launch_shape<T, kShape + 1>(call);
   return unsupported("a longer row than registers have room for");
 }
