@@ -245,6 +245,7 @@ struct RingKernel {
     if constexpr (kShares) cluster_arrive_relaxed();
     __syncthreads();  // the barriers are initialised
     if (threadIdx.x == kCopier) copier.ask_first(first);
+    __syncwarp();  // setmaxnreg, which follows, is for whole warps
   }
 
   // By a warpgroup: the products of its rows of every tile.
