@@ -60,6 +60,17 @@ TEST(Counters, AreSumsOverTheKernelsOfBothSides) {
   })) << "neither side saw one";
 }
 
+TEST(Counters, LanesAreNotCountedWhereBlocksRunAtOnce) {
+  simt::checked::Report simulated = report();
+  simulated.basic_blocks = 10;
+  simulated.basic_block_lanes = 320;
+  simulated.kernels = {{.name = "alone", .cluster_blocks = 1}};
+  EXPECT_EQ(find(compare_counters(kernels(), &simulated), "threads_per_instruction").simulated, 32.0);
+  simulated.kernels.push_back({.name = "clusters", .cluster_blocks = 2});
+  EXPECT_FALSE(
+      find(compare_counters(kernels(), &simulated), "threads_per_instruction").simulated.has_value());
+}
+
 TEST(Counters, AMetricThatTheGpuLacksIsNotZero) {
   std::vector<NcuKernel> some = kernels();
   some.back().metrics.erase("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -105,13 +106,19 @@ std::optional<double> measured(const std::vector<NcuKernel>& kernels, const Pair
   return sum;
 }
 
+// Blocks of a cluster are simulated at once: which lanes a barrier of theirs lets go together depends on who came first.
+bool has_clusters(const simt::checked::Report& report) {
+  return std::any_of(report.kernels.begin(), report.kernels.end(),
+                     [](const auto& kernel) { return kernel.cluster_blocks > 1; });
+}
+
 // ncu weighs by instructions, the simulated SM by basic blocks: equal where nothing diverges.
 Counter threads_per_instruction(const std::vector<NcuKernel>& kernels, const simt::checked::Report* report) {
   Counter counter{.name = "threads_per_instruction", .measured = {}, .simulated = {}};
   const std::optional<double> instructions = sum_of(kernels, kInstructions);
   const std::optional<double> threads = sum_of(kernels, kThreadInstructions);
   if (instructions && threads && *instructions > 0) counter.measured = *threads / *instructions;
-  if (report != nullptr && report->basic_blocks > 0) {
+  if (report != nullptr && report->basic_blocks > 0 && !has_clusters(*report)) {
     counter.simulated =
         static_cast<double>(report->basic_block_lanes) / static_cast<double>(report->basic_blocks);
   }

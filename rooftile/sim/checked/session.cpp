@@ -57,13 +57,14 @@ void SessionState::launch_started(const detail::GridRun& grid) {
   auto known =
       std::find_if(kernels_.begin(), kernels_.end(), [&](const auto& k) { return k.first == kernel_; });
   if (known == kernels_.end()) {
-    kernels_.push_back({kernel_, {lines_.kernel_name(kernel_), 0, 0, 0}});
+    kernels_.push_back({kernel_, {.name = lines_.kernel_name(kernel_)}});
     known = kernels_.end() - 1;
   }
   KernelRuns& runs = known->second;
   ++runs.launches;
   runs.blocks += grid.blocks;
   runs.threads = std::max<std::uint64_t>(runs.threads, grid.block_threads);
+  runs.cluster_blocks = std::max<std::uint64_t>(runs.cluster_blocks, cluster_->blocks);
 }
 
 detail::BlockWatcher* SessionState::enter(const detail::GridRun& grid, detail::BlockRunner& runner) {
