@@ -115,11 +115,9 @@ WgmmaCut wgmma_cut(const Problem& problem, int shape, const DeviceProperties& de
   double of_step = std::max(kOfStep[shape], kCyclesOfLine * lines);
   if (cut.blocks > device.multiprocessors) of_step *= kOfCrowd;
   of_step = std::max(of_step, static_cast<double>(cut.blocks) * lines / kL2LinesPerCycle);
-  constexpr double kOfRound =
-      350;  // behind the first: what a block that is alone waits for its next tile's first stages
   const auto rounds = static_cast<double>(ceil_div(cut.tiles(), cut.blocks));
-  cut.microseconds = microseconds_of(
-      kLaunchCycles + rounds * (kTileCycles[shape] + cut.steps * of_step) + (rounds - 1) * kOfRound, shape);
+  cut.microseconds =
+      microseconds_of(kLaunchCycles + rounds * (kTileCycles[shape] + cut.steps * of_step), shape);
   return cut;
 }
 

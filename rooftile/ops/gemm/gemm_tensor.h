@@ -73,7 +73,7 @@ struct WgmmaCut {
   std::int64_t blocks = 1;
   double microseconds = 0;  // that the model expects
 
-  [[nodiscard]] std::int64_t tiles() const { return batches * tile_rows * tile_columns; }
+  [[nodiscard]] ROOFTILE_HOST_DEVICE std::int64_t tiles() const { return batches * tile_rows * tile_columns; }
 };
 // The places of a cut's tiles of rows x columns, those of clusters where it has any: bands of kBandRows, each down its rows first. There are
 // fewer than 2^31 tiles, and out has fewer rows and columns. Divisor: by what does not change, such as device/fast_divide.h; kernels ask for a place where everything waits for it.

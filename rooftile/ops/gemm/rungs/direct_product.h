@@ -235,7 +235,7 @@ struct DirectOperands {
           .rows = few.n} {}
 };
 
-// start.operator()<the numbers of DirectProduct, blocks on a multiprocessor>() of so many rows: of some twenty ways each (README).
+// start.operator()<the numbers of DirectProduct, blocks on a multiprocessor>() of so many rows: of some twenty ways each (TRIED.md).
 template <class Start>
 Status with_direct_ways(std::int64_t rows, Start start) {
   if (rows == 1) return start.template operator()<1, 8, 1, 2, 4, 2, 6>();

@@ -204,7 +204,7 @@ __device__ __forceinline__ void activate_in_turns(float (&x)[kCount]) {
     for (int e = 0; e < kCount; ++e) x[e] = e + kEach < kCount ? x[e + kEach] : y[e + kEach - kCount];
   }
 }
-// As gemm_math::activated, of values that are rounded to 16 bits next; gelu_tanh_approx by the unit's own tanh.
+// As gemm_math::activated, of values that are rounded to 16 bits next; gelu_tanh_approx by the special function unit's own tanh.
 template <int kCount>
 __device__ __forceinline__ void activate_rounded(GemmActivation activation, float (&x)[kCount]) {
   const auto each = [&](auto function) {

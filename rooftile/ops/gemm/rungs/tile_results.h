@@ -86,7 +86,7 @@ class TileResults {
         if (is_inside(row, column)) store_vec<StorePolicy::no_allocate>(g_tile + row * pitch + column, vec);
       });
     } else if (way.scaled) {
-      // Times a stride that is 1, or the loop of large tiles gets registers that meet in banks (README).
+      // Times a stride that is 1, or the loop of large tiles gets registers that meet in banks (TRIED.md).
       const auto rows = static_cast<int>(smaller(p.m - place.row, Tile::kRows));
       give_elements<8>([&](T sum, int row, int column) {
         if (row < rows && place.column + column < p.n) g_tile[row * p.out.row + column * p.out.column] = sum;

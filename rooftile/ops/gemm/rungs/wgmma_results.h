@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "rooftile/device/hidden.h"
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/fence.h"
 #include "rooftile/device/sm90a/stmatrix.h"
 #include "rooftile/device/sm90a/tma.h"
+#include "rooftile/device/vec.h"
 #include "rooftile/ops/gemm/rungs/operand_copies.h"
 #include "rooftile/ops/gemm/rungs/rounded_output.h"
 
@@ -224,7 +226,8 @@ class WarpResults {
       if (column + first >= p.n) return;
       __syncwarp();                    // the columns before have been read
       const int lane = hidden(lane_);  // addresses wait in no registers
-                                       // Registers have no index that is known only here.
+
+      // Registers have no index that is known only here.
 #pragma unroll
       for (int each = 0; each < kColumns; each += 64) {
         if (each != first) continue;

@@ -245,7 +245,6 @@ struct RingKernel {
     if constexpr (kShares) cluster_arrive_relaxed();
     __syncthreads();  // the barriers are initialised
     if (threadIdx.x == kCopier) copier.ask_first(first);
-    __syncwarp();  // setmaxnreg, which follows, is for whole warps
   }
 
   // By a warpgroup: the products of its rows of every tile.
@@ -331,9 +330,7 @@ Status launch_ring(const Call<GemmArgs>& call, const Problem& p, const gemm_plan
   using Kernel = RingKernel<T, kShape, kShares, kAlongA, kAlongB>;
   const auto& cut = call.config<WgmmaCut>();
   OperandMaps<Kernel::kRows, Kernel::kColumns, kAlongA, kAlongB> maps;
-  // Of rows that go to several blocks L2 fetches twice as much at once: measured, and without effect where blocks are alone.
-  constexpr L2Promotion kPromotion = kShares ? L2Promotion::bytes256 : L2Promotion::bytes128;
-  ROOFTILE_TRY(maps.make(call.args.a.dtype, operands, data, kPromotion));
+  ROOFTILE_TRY(maps.make(call.args.a.dtype, operands, data));
   const RoundedWay way = rounded_way(call.args, p);
   TensorMap map_out{};
   if (way.by_engine) ROOFTILE_TRY(make_result_map(map_out, call.args.out.dtype, p));

@@ -86,7 +86,7 @@ Status launch_steps(const Call<GemmArgs>& call) {
         using Kernel = StepsKernel<T, kStages, kAlongA, kAlongB>;
         const auto& cut = call.config<gemm_plan::WgmmaCut>();
         OperandMaps<Kernel::kTile.rows, Kernel::kTile.columns, kAlongA, kAlongB> maps;
-        ROOFTILE_TRY(maps.make(call.args.a.dtype, operands, data, L2Promotion::bytes128));
+        ROOFTILE_TRY(maps.make(call.args.a.dtype, operands, data));
         return launch(steps_kernel<T, kStages, kAlongA, kAlongB>,
                       {.grid = dim3(static_cast<unsigned>(cut.tiles())),
                        .block = dim3(Kernel::kThreads),

@@ -63,7 +63,7 @@ struct StageOperand {
 // The map of an operand, of boxes of kOuter rows of a (columns of b) by 64 along k.
 template <int kOuter, bool kAlong>
 Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gemm_plan::WgmmaOperand& x,
-                        L2Promotion promotion) {
+                        L2Promotion promotion = L2Promotion::bytes128) {
   const std::int64_t leading = kAlong ? x.outer : x.line;
   const std::int64_t count = kAlong ? x.outers : x.lines;
   TensorMapSpec spec{.data = const_cast<void*>(data), .dtype = dtype, .rank = 3};
@@ -78,10 +78,9 @@ template <int kRows, int kColumns, bool kAlongA, bool kAlongB>
 struct OperandMaps {
   TensorMap a;
   TensorMap b;
-  [[nodiscard]] Status make(DType dtype, const gemm_plan::WgmmaOperands& operands, const OperandData& data,
-                            L2Promotion promotion) {
-    ROOFTILE_TRY((make_operand_map<kRows, kAlongA>(a, dtype, data.a, operands.a, promotion)));
-    return make_operand_map<kColumns, kAlongB>(b, dtype, data.b, operands.b, promotion);
+  [[nodiscard]] Status make(DType dtype, const gemm_plan::WgmmaOperands& operands, const OperandData& data) {
+    ROOFTILE_TRY((make_operand_map<kRows, kAlongA>(a, dtype, data.a, operands.a)));
+    return make_operand_map<kColumns, kAlongB>(b, dtype, data.b, operands.b);
   }
 };
 
