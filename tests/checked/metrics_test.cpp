@@ -42,7 +42,7 @@ TEST_P(Metrics, FloatCopySectorsByStride) {
     EXPECT_EQ(describe(report), "");
     ASSERT_EQ(report.kernels.size(), 1u);
     EXPECT_EQ(report.kernels[0].name, "strided_copy_kernel");
-    EXPECT_EQ(report.kernels[0].cluster_blocks, 1u);
+    EXPECT_FALSE(report.kernels[0].at_once);
   }
 }
 

@@ -64,9 +64,9 @@ TEST(Counters, LanesAreNotCountedWhereBlocksRunAtOnce) {
   simt::checked::Report simulated = report();
   simulated.basic_blocks = 10;
   simulated.basic_block_lanes = 320;
-  simulated.kernels = {{.name = "alone", .cluster_blocks = 1}};
+  simulated.kernels = {{.name = "alone"}};
   EXPECT_EQ(find(compare_counters(kernels(), &simulated), "threads_per_instruction").simulated, 32.0);
-  simulated.kernels.push_back({.name = "clusters", .cluster_blocks = 2});
+  simulated.kernels.push_back({.name = "clusters", .at_once = true});
   EXPECT_FALSE(
       find(compare_counters(kernels(), &simulated), "threads_per_instruction").simulated.has_value());
 }

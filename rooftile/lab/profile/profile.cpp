@@ -97,7 +97,8 @@ Result<Simulation> simulate_beside(Profile& profile, const Registry& registry, c
   Result<Simulation> simulated = simulate_in_order(registry, op, profile.rung, simulation);
   if (!profile.same_case && simulated.status().code() == StatusCode::unsupported) {
     simulation.request.fill.reset();
-    simulated = simulate_in_order(registry, op, profile.rung, simulation);
+    Result<Simulation> of_another_fill = simulate_in_order(registry, op, profile.rung, simulation);
+    if (of_another_fill.ok()) simulated = std::move(of_another_fill);
   }
   if (simulated.ok() && !simulated->run.wrong.empty())
     return Status::error(StatusCode::check_failed, simulated->run.wrong);

@@ -106,10 +106,10 @@ std::optional<double> measured(const std::vector<NcuKernel>& kernels, const Pair
   return sum;
 }
 
-// Blocks of a cluster are simulated at once: which lanes a barrier of theirs lets go together depends on who came first.
-bool has_clusters(const simt::checked::Report& report) {
+// Where blocks are simulated at once, which lanes leave a loop or a barrier together depends on which block came first.
+bool has_blocks_at_once(const simt::checked::Report& report) {
   return std::any_of(report.kernels.begin(), report.kernels.end(),
-                     [](const auto& kernel) { return kernel.cluster_blocks > 1; });
+                     [](const auto& kernel) { return kernel.at_once; });
 }
 
 // ncu weighs by instructions, the simulated SM by basic blocks: equal where nothing diverges.
@@ -118,7 +118,7 @@ Counter threads_per_instruction(const std::vector<NcuKernel>& kernels, const sim
   const std::optional<double> instructions = sum_of(kernels, kInstructions);
   const std::optional<double> threads = sum_of(kernels, kThreadInstructions);
   if (instructions && threads && *instructions > 0) counter.measured = *threads / *instructions;
-  if (report != nullptr && report->basic_blocks > 0 && !has_clusters(*report)) {
+  if (report != nullptr && report->basic_blocks > 0 && !has_blocks_at_once(*report)) {
     counter.simulated =
         static_cast<double>(report->basic_block_lanes) / static_cast<double>(report->basic_blocks);
   }

@@ -103,9 +103,9 @@ struct Finding {
 struct KernelRuns {
   std::string name;
   std::uint64_t launches = 0;
-  std::uint64_t blocks = 0;          // of all launches
-  std::uint64_t threads = 0;         // of a block of the largest launch
-  std::uint64_t cluster_blocks = 0;  // of the launch with the largest clusters; 1: none
+  std::uint64_t blocks = 0;   // of all launches
+  std::uint64_t threads = 0;  // of a block of the largest launch
+  bool at_once = false;       // its blocks run at once: of a cluster, or of a cooperative launch
 };
 
 struct Report {

@@ -64,7 +64,7 @@ void SessionState::launch_started(const detail::GridRun& grid) {
   ++runs.launches;
   runs.blocks += grid.blocks;
   runs.threads = std::max<std::uint64_t>(runs.threads, grid.block_threads);
-  runs.cluster_blocks = std::max<std::uint64_t>(runs.cluster_blocks, cluster_->blocks);
+  runs.at_once = runs.at_once || cluster_->blocks > 1 || grid.shape.cooperative;
 }
 
 detail::BlockWatcher* SessionState::enter(const detail::GridRun& grid, detail::BlockRunner& runner) {
