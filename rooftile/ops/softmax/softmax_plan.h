@@ -39,8 +39,8 @@ inline constexpr std::int64_t kLongestWarpRow = kLongestThreadRow * 32;
 inline constexpr int kOwnElements = 16;
 inline constexpr std::array<int, 3> kElementThreads = {32, 256, 1024};
 
-// vectorized. Rows of up to 256 vectors have one warp: two of half as many, which wait for each other at a barrier, took 1.02 times as long
-// from cold caches for 8192 x 768 f32, 1.04 for 8192 x 1024.
+// vectorized. Rows of 17 to 256 vectors have one warp. Of 768 and 1024 f32 two warps, which wait for each other at a barrier, took 1.03 and
+// 1.04 times as long from cold caches on an H100; of 16 bits it was not measured.
 inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {2, 1},
                                                          {4, 1},
@@ -56,8 +56,8 @@ inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {128, 8},
                                                          {256, 8},
                                                          {512, 8}}};
-// Short rows share a block of so many threads. Longer ones have one to themselves, and a kernel of their own where they are of whole vectors:
-// a row that is done makes room at once.
+// Threads of a block that rows of up to as many vectors share. Longer rows have a block to themselves: a row that is done makes room at
+// once. Of whole vectors these have a kernel of their own, too.
 inline constexpr int kVectorizedBlock = 128;
 constexpr bool is_long(const RowShape& shape) { return shape.capacity() > kVectorizedBlock; }
 constexpr int block_of(const RowShape& shape) { return is_long(shape) ? shape.threads : kVectorizedBlock; }
@@ -81,7 +81,7 @@ inline constexpr int kGridTakes = 1;
 
 struct Cut {
   Rows<kTensors> rows{};
-  bool is_whole = false;  // vectorized
+  bool is_whole = false;  // vectorized, long shapes: as is_whole() says
   // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads.
   int shape = 0;
   int blocks = 0;  // cluster: of each row

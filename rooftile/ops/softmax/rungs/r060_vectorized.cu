@@ -2,8 +2,9 @@
 //
 // Idea       a row's aligned vectors of 16 bytes in the registers of 1 to 512 threads, by its length; what hangs over at its ends
 //            is loaded element by element.
-// Change     16 bytes for each load and store; short rows leave no lane idle, long ones have a whole block. Eight vectors for each
-//            thread, not four: as many bytes on their way by half of the warps, which wait for each other.
+// Change     16 bytes for each load and store; short rows leave no lane idle, of long ones a warp or several have a block. Eight vectors
+//            for each thread, not four: as many bytes on their way by half of the warps, which wait for each other. Long rows of whole
+//            vectors: a kernel that looks at no element by itself.
 // Limits     rows of up to 64 KiB without gaps, x and y alike to 16 bytes; no bias, no mask.
 // Bottleneck DRAM; of long rows a multiprocessor's blocks are few, and wait for their slowest load.
 #include "rooftile/device/register_row.h"
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(block_of(softmax_plan::kRowShapes[kShape]),
            static_cast<T>(kNegativeInfinity));
   Stats stats = kNone;
   row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
-  row.forget_conversions();
+  row.forget_conversions();  // bf16 spilled 32 bytes
   stats = Threads::all_reduce(stats, kNone, s_stats[Threads::row()], [&](auto lanes, const Stats& own) {
     return call.exponentials.over_lanes(lanes, own);
   });
