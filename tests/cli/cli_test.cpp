@@ -401,11 +401,6 @@ TEST_F(Cli, DeviceJson) {
   EXPECT_NE(run({"device"}).out.find("from " + kept), std::string::npos);
 }
 
-// A build with sanitizers has none: theirs and ours cannot be together.
-bool lacks_instrumented_kernels(const Outcome& outcome) {
-  return outcome.code == 3 && outcome.err.find("no instrumented kernels") != std::string::npos;
-}
-
 TEST_F(Cli, SimShowsEveryLineBesideItsNumbers) {
   const Outcome outcome = run({"sim", "reduce/interleaved_strided", "--shape", "n=4096"});
   if (lacks_instrumented_kernels(outcome)) GTEST_SKIP() << outcome.err;

@@ -36,6 +36,11 @@ inline const char* program() {
   return path != nullptr ? path : ROOFTILE_CLI_PATH;
 }
 
+// Of `rooftile sim`: builds with sanitizers have no instrumented kernels.
+inline bool lacks_instrumented_kernels(const Outcome& outcome) {
+  return outcome.code == 3 && outcome.err.find("no instrumented kernels") != std::string::npos;
+}
+
 class CliTest : public testing::Test {
  protected:
   void SetUp() override {
