@@ -26,7 +26,7 @@ TEST_P(Metrics, FloatCopySectorsByStride) {
   constexpr unsigned kBlocks = 3;
   for (const auto& [stride, sectors] :
        std::vector<std::pair<int, double>>{{1, 4}, {2, 8}, {4, 16}, {8, 32}, {32, 32}}) {
-    const DeviceVector<float> in = ramp(kBlocks * 256u * static_cast<unsigned>(stride));
+    const DeviceVector<float> in = ramp(std::size_t{kBlocks} * 256 * static_cast<std::size_t>(stride));
     DeviceVector<float> out(in.size());
     const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&, s = stride] {
       return run_strided_copy(kStream, kBlocks, s, in.data(), out.data());
@@ -72,8 +72,8 @@ TEST_P(Metrics, Transposes) {
        {Expected{Transpose::naive, 32, 0, 0}, Expected{Transpose::tiled, 4, 32, 512},
         Expected{Transpose::padded, 4, 1, 512}}) {
     constexpr int kN = 128;
-    const DeviceVector<float> in(kN * kN);
-    DeviceVector<float> out(kN * kN);
+    const DeviceVector<float> in(std::size_t{kN} * kN);
+    DeviceVector<float> out(std::size_t{kN} * kN);
     const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
       return run_transpose(kStream, expected.kind, kN, in.data(), out.data());
     });
@@ -143,8 +143,8 @@ TEST_P(Metrics, TheTicketOfTheLastBlockIsOneAtomic) {
 
 // The table is by source line: the numbers stand beside the statement that made them.
 TEST_P(Metrics, LinesAreThoseOfTheStatements) {
-  const DeviceVector<float> in(32 * 32);
-  DeviceVector<float> out(32 * 32);
+  const DeviceVector<float> in(std::size_t{32} * 32);
+  DeviceVector<float> out(std::size_t{32} * 32);
   const Report report = watch(kMetrics, {input("in", in), output("out", out)}, [&] {
     return run_transpose(kStream, Transpose::padded, 32, in.data(), out.data());
   });

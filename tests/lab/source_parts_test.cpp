@@ -45,9 +45,9 @@ TEST(SourceParts, ARungThatWentAndARowWithoutSourcesAreStale) {
   EXPECT_EQ(stale({}), Parts{"unrecorded"});
 }
 
-Parts parts_of(const LadderRow& row) {
+Parts parts_of(const LadderRow& row, bool takes_turns = false) {
   Parts parts;
-  for (const SourcePart& source : row_sources("fake", row)) parts.push_back(source.part);
+  for (const SourcePart& source : row_sources("fake", row, takes_turns)) parts.push_back(source.part);
   return parts;
 }
 
@@ -57,6 +57,7 @@ TEST(RowSources, AreWhatTheRowDependsOn) {
   row.kind = "rung";
   row.status = RowStatus::skipped;
   EXPECT_EQ(parts_of(row), Parts{"plan"});
+  EXPECT_EQ(parts_of(row, true), Parts{"plan"});
   row.status = RowStatus::failed;
   EXPECT_EQ(parts_of(row), (Parts{"kernel", "plan"}));
   row.status = RowStatus::ok;
@@ -65,6 +66,7 @@ TEST(RowSources, AreWhatTheRowDependsOn) {
   row.chosen = true;
   row.ratio_to_peer = Interval{1, 1, 1};
   EXPECT_EQ(parts_of(row), (Parts{"kernel", "plan", "flags", "timing", "choose", "peer"}));
+  EXPECT_EQ(parts_of(row, true), (Parts{"kernel", "plan", "flags", "timing", "turns", "choose", "peer"}));
   row = {};
   row.kind = "bound";
   EXPECT_EQ(parts_of(row), (Parts{"flags", "timing"}));

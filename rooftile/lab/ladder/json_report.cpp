@@ -163,11 +163,11 @@ Json launches_json(const std::optional<GpuLaunches>& launches) {
   return {{"kernels", kernels}, {"others", launches->others}};
 }
 
-Json row_json(std::string_view operator_name, const LadderRow& row, Device device) {
+Json row_json(std::string_view operator_name, const LadderRow& row, const LadderResult& result) {
   Json json = {{"rung", row.rung},
                {"kind", row.kind},
                {"idea", row.idea},
-               {"device", to_string(device)},
+               {"device", to_string(result.device)},
                {"chosen", row.chosen},
                {"status", to_string(row.status)},
                {"reason", row.reason},
@@ -182,7 +182,7 @@ Json row_json(std::string_view operator_name, const LadderRow& row, Device devic
                {"peer", row.peer.empty() ? Json(nullptr) : Json(row.peer)},
                {"ratio_to_peer", ratio_json(row)},
                {"verdict", row.verdict ? Json(to_string(*row.verdict)) : Json(nullptr)},
-               {"sources", sources_json(row_sources(operator_name, row))}};
+               {"sources", sources_json(row_sources(operator_name, row, result.takes_turns))}};
   if (!row.variant.empty()) json["variant"] = row.variant;
   if (row.kind == "peer") json["version"] = row.idea;
   if (row.accesses) json["accesses"] = accesses_json(*row.accesses);
@@ -290,7 +290,7 @@ std::string ladder_json(const LadderReport& report, const std::string& command) 
   for (const LadderResult& result : report.results) {
     Json rows = Json::array();
     for (const LadderRow& row : result.rows) {
-      rows.push_back(row_json(report.operator_name, row, result.device));
+      rows.push_back(row_json(report.operator_name, row, result));
     }
     // The origin stands with each case, because a record may hold the cases of several runs (ladder_merge.h).
     results.push_back({{"case", case_json(result)},

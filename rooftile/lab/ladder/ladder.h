@@ -78,6 +78,7 @@ struct LadderResult {
   std::vector<LadderRow> rows;
   std::optional<SmClock> sm_clock;          // on cuda
   std::optional<GpuConditions> conditions;  // on cuda, while it was measured
+  bool takes_turns = false;                 // with launches of another process
   // Where a peer has a process of its own: the time of a copy there over that of the same copy here, in turns.
   std::optional<Interval> process_copy;
   double flush_bytes = 0;          // that make the caches cold; 0: they are not

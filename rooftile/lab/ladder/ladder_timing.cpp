@@ -198,6 +198,7 @@ Status time_entries(std::vector<LadderEntry>& entries, DeviceProblem& problem, c
              }});
   }
   if (launches.empty()) return {};
+  result.takes_turns = process != nullptr;
 
   const std::size_t first_bound = launches.size();
   const CaseBound bound(stream, problem.properties(), result);

@@ -21,10 +21,11 @@ bool is_peer(std::string_view operator_name, std::string_view name) {
 
 }  // namespace
 
-SourceParts row_sources(std::string_view operator_name, const LadderRow& row) {
-  if (row.kind == "bound") return parts_of(operator_name, row.rung, {"flags", "timing"});
+SourceParts row_sources(std::string_view operator_name, const LadderRow& row, bool takes_turns) {
   SourceParts sources;
-  if (row.kind == "peer") {
+  if (row.kind == "bound") {
+    sources = parts_of(operator_name, row.rung, {"flags", "timing"});
+  } else if (row.kind == "peer") {
     sources = row.time ? parts_of(operator_name, row.rung, {"peer", "flags", "timing"})
                        : parts_of(operator_name, row.rung, {"peer"});
   } else if (row.time) {
@@ -37,6 +38,7 @@ SourceParts row_sources(std::string_view operator_name, const LadderRow& row) {
   const auto add = [&sources](const SourceParts& more) {
     sources.insert(sources.end(), more.begin(), more.end());
   };
+  if (takes_turns && row.time) add(parts_of(operator_name, row.rung, {"turns"}));
   if (row.chosen) add(parts_of(operator_name, "-", {"choose"}));
   if (row.ratio_to_peer) add(parts_of(operator_name, row.peer, {"peer"}));
   return sources;

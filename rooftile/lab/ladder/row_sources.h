@@ -9,8 +9,9 @@
 namespace rooftile::lab {
 
 // Of a ladder's row: kernel, plan, flags and timing of a time; the plan alone of a rung that was skipped; the
-// peer that a ratio is against; choose() of the row that it takes.
-[[nodiscard]] SourceParts row_sources(std::string_view operator_name, const LadderRow& row);
+// peer that a ratio is against; choose() of the row that it takes; turns of a time, where the ladder's launches took
+// turns with those of another process.
+[[nodiscard]] SourceParts row_sources(std::string_view operator_name, const LadderRow& row, bool takes_turns);
 
 // Of times of one rung.
 [[nodiscard]] SourceParts rung_sources(std::string_view operator_name, std::string_view rung);

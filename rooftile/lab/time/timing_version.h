@@ -10,6 +10,8 @@
 namespace rooftile::lab {
 
 inline constexpr int kTimingVersion = 3;
-inline constexpr std::string_view kTimingSources = "94543ae8bd90";
+// Raised when only ladders in which a process of its own takes turns show another time.
+inline constexpr int kTurnsVersion = 2;
+inline constexpr std::string_view kTimingSources = "fb222f9707ca";
 
 }  // namespace rooftile::lab

@@ -64,7 +64,8 @@ class cuda:
     is_available = staticmethod(lambda: "FAKE_ARCHS" in os.environ)
     get_arch_list = staticmethod(lambda: os.environ["FAKE_ARCHS"].split())
     get_device_capability = staticmethod(lambda _: (9, 0))
-    set_device = synchronize = staticmethod(lambda *_: None)
+    set_device = set_stream = synchronize = staticmethod(lambda *_: None)
+    Stream = staticmethod(lambda: None)
     is_current_stream_capturing = staticmethod(lambda: False)
 
 
