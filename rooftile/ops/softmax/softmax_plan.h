@@ -56,14 +56,18 @@ inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {128, 8},
                                                          {256, 8},
                                                          {512, 8}}};
-// Threads of a block that rows of up to as many vectors share. Longer rows have a block to themselves: a row that is done makes room at
-// once. Of whole vectors these have a kernel of their own, too.
-inline constexpr int kVectorizedBlock = 128;
-constexpr bool is_long(const RowShape& shape) { return shape.capacity() > kVectorizedBlock; }
-constexpr int block_of(const RowShape& shape) { return is_long(shape) ? shape.threads : kVectorizedBlock; }
+// Rows of up to 64 vectors share blocks of 128 threads. Longer ones have a block to themselves: a row that is done makes room at once.
+// Of whole vectors these have a kernel of their own, too.
+inline constexpr int kSharedBlock = 128;
+inline constexpr int kLongestSharedRow = 64;
+constexpr bool has_own_block(const RowShape& shape) { return shape.capacity() > kLongestSharedRow; }
+constexpr int block_of(const RowShape& shape) { return has_own_block(shape) ? shape.threads : kSharedBlock; }
 
 // vectorized and cluster: threads that a multiprocessor is to have room for, which leaves 64 registers to each. bf16 took 108.
 inline constexpr int kResidentThreads = 1024;
+
+// vectorized: exponentials that a thread keeps.
+inline constexpr int kMostKept = 32;
 
 // cluster. Small blocks before large ones: 1024 x 131072 f32 by 16 blocks of 256 threads 0.83 of the bound, by 8 of 512 0.81; bf16
 // by 8 blocks of 256 threads 0.85, by 4 of 512 0.77.
@@ -81,7 +85,7 @@ inline constexpr int kGridTakes = 1;
 
 struct Cut {
   Rows<kTensors> rows{};
-  bool is_whole = false;  // vectorized, long shapes: as is_whole() says
+  bool is_whole = false;  // vectorized, shapes with a block of their own: as is_whole() says
   // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads.
   int shape = 0;
   int blocks = 0;  // cluster: of each row

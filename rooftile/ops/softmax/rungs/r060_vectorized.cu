@@ -4,7 +4,8 @@
 //            is loaded element by element.
 // Change     16 bytes for each load and store; short rows leave no lane idle, of long ones a warp or several have a block. Eight vectors
 //            for each thread, not four: as many bytes on their way by half of the warps, which wait for each other. Long rows of whole
-//            vectors: a kernel that looks at no element by itself.
+//            vectors: a kernel that looks at no element by itself. A warp's row: its maximum first, then every exponential once, kept
+//            for the result.
 // Limits     rows of up to 64 KiB without gaps, x and y alike to 16 bytes; no bias, no mask.
 // Bottleneck DRAM; of long rows a multiprocessor's blocks are few, and wait for their slowest load.
 #include "rooftile/device/register_row.h"
@@ -13,7 +14,49 @@
 namespace rooftile::ROOFTILE_TARGET::softmax_rungs {
 namespace {
 
-using softmax_plan::block_of, softmax_plan::is_long;
+using softmax_plan::block_of, softmax_plan::has_own_block;
+
+// Of several warps each would wait for the others twice, or correct what it has kept: 0.5 % slower.
+template <class T>
+constexpr bool keeps_exponentials(const RowShape& shape) {
+  return shape.threads <= kWarpSize && shape.vectors * kVecElements<T> <= softmax_plan::kMostKept;
+}
+
+// The row's probabilities. By all lanes of a warp.
+template <class T, class Threads, int kVectors, bool kWhole>
+__device__ __forceinline__ void write_by_kept(const Operands<T>& call,
+                                              const RegisterRow<T, Threads, kVectors, kWhole>& row, T* g_y) {
+  constexpr int kElements = kVecElements<T>;
+  Stats stats = kNone;
+  row.for_each([&](const auto& vec, int) {
+    const auto v = as_floats(vec);
+    float own = v[0];
+#pragma unroll
+    for (int e = 1; e < kElements; ++e) own = fmaxf(own, v[e]);
+    stats.maximum = fmaxf(stats.maximum, own);
+  });
+  stats.maximum = lanes_reduce<Threads::kLanes>(stats.maximum, [](float a, float b) { return fmaxf(a, b); });
+  const float reference = finite_or_zero(stats.maximum);
+  Vec<float, kElements> kept[kVectors];
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    kept[v] = as_floats(row.vector(v));
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) kept[v][e] = call.exponentials.of(kept[v][e] - reference);
+    float sum = kept[v][0];
+#pragma unroll
+    for (int e = 1; e < kElements; ++e) sum += kept[v][e];
+    stats.sum += sum;
+  }
+  stats.sum = lanes_reduce<Threads::kLanes>(stats.sum, [](float a, float b) { return a + b; });
+  const float factor = call.results(stats).factor;
+  row.store_by_place(g_y, [&](int v) {
+    Vec<T, kElements> made;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) made[e] = rounded<T>(kept[v][e] * factor);
+    return made;
+  });
+}
 
 template <class T, std::size_t kShape, bool kWhole>
 __global__ void __launch_bounds__(block_of(softmax_plan::kRowShapes[kShape]),
@@ -28,6 +71,13 @@ __global__ void __launch_bounds__(block_of(softmax_plan::kRowShapes[kShape]),
   RegisterRow<T, Threads, kOf.vectors, kWhole> row;
   row.load(call.x(is_row ? r : 0), is_row ? static_cast<int>(call.places.rows.length) : 0,
            static_cast<T>(kNegativeInfinity));
+  T* g_y = call.y(is_row ? r : 0);
+  if constexpr (keeps_exponentials<T>(kOf)) {
+    if (!call.log) {
+      write_by_kept(call, row, g_y);
+      return;
+    }
+  }
   Stats stats = kNone;
   row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
   row.forget_conversions();  // bf16 spilled 32 bytes
@@ -35,7 +85,6 @@ __global__ void __launch_bounds__(block_of(softmax_plan::kRowShapes[kShape]),
     return call.exponentials.over_lanes(lanes, own);
   });
   const Results results = call.results(stats);
-  T* g_y = call.y(is_row ? r : 0);
   const auto store = [&](auto log) {
     row.store(g_y, [&](const auto& vec, int) { return results_of<log>(results, vec); });
   };
@@ -52,7 +101,7 @@ Status launch_shape(const Call<SoftmaxArgs>& call) {
   const Cut& cut = call.config<Cut>();
   if (cut.shape == static_cast<int>(kShape)) {
     auto kernel = vectorized_kernel<T, kShape, false>;
-    if constexpr (is_long(kOf)) {
+    if constexpr (has_own_block(kOf)) {
       if (cut.is_whole) kernel = vectorized_kernel<T, kShape, true>;
     }
     return launch_rows<T>(call, kernel, block_of(kOf), block_of(kOf) / kOf.threads);
