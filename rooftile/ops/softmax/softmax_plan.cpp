@@ -74,7 +74,24 @@ RowRingPlan ring_plan(const SoftmaxArgs& args, const Rows<kTensors>& rows, const
 }
 
 ClusterCut cluster_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
-  return cluster_for(kClusterShapes, rows.count, covering_vectors(args, rows), device);
+  const std::int64_t vectors = covering_vectors(args, rows);
+  // Rows that get all blocks that a cluster may have: in smaller ones there would be fewer threads.
+  const bool is_few = rows.count * kMostClusterBlocks <= device.multiprocessors;
+  for (std::size_t shape = is_few ? 1 : 0; shape < kClusterShapes.size(); ++shape) {
+    const std::int64_t needed = larger(2, ceil_div(vectors, kClusterShapes[shape].capacity()));
+    if (needed > kMostBlocksOfShape[shape]) continue;
+    auto blocks = static_cast<int>(needed);
+    while (blocks * 2 <= kMostClusterBlocks && rows.count * blocks * 2 <= device.multiprocessors) blocks *= 2;
+    return {static_cast<int>(shape), blocks, static_cast<int>(ceil_div(vectors, blocks))};
+  }
+  return {};
+}
+
+bool is_load_first(const ClusterCut& cut, const Rows<kTensors>& rows, const DeviceProperties& device) {
+  constexpr int kSmallBlock = 256;
+  const int threads = kClusterShapes[static_cast<std::size_t>(cut.shape)].threads;
+  const std::int64_t at_once = std::int64_t{kResidentThreads} / threads * device.multiprocessors;
+  return threads <= kSmallBlock && rows.count * cut.blocks > at_once;
 }
 
 GridCut grid_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows, const DeviceProperties& device) {

@@ -69,9 +69,9 @@ inline constexpr int kResidentThreads = 1024;
 // vectorized: exponentials that a thread keeps.
 inline constexpr int kMostKept = 32;
 
-// cluster. Small blocks before large ones: 1024 x 131072 f32 by 16 blocks of 256 threads 0.83 of the bound, by 8 of 512 0.81; bf16
-// by 8 blocks of 256 threads 0.85, by 4 of 512 0.77.
-inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
+// cluster. Small blocks before large ones, but more than 8 of 128 threads gain nothing (README.md, Tried).
+inline constexpr std::array<RowShape, 3> kClusterShapes = {{{128, 8}, {256, 8}, {512, 8}}};
+inline constexpr std::array<int, 3> kMostBlocksOfShape = {8, kMostClusterBlocks, kMostClusterBlocks};
 
 // shared_row, cluster and cluster_ring: rows have a vector for every block of a cluster, wherever they begin.
 inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
@@ -85,11 +85,12 @@ inline constexpr int kGridTakes = 1;
 
 struct Cut {
   Rows<kTensors> rows{};
-  bool is_whole = false;  // vectorized, shapes with a block of their own: as is_whole() says
+  bool is_whole = false;  // vectorized, shapes with a block of their own, and cluster: as is_whole() says
   // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads.
   int shape = 0;
-  int blocks = 0;  // cluster: of each row
-  int part = 0;    // cluster: vectors of a block
+  int blocks = 0;              // cluster: of each row
+  int part = 0;                // cluster: vectors of a block
+  bool is_load_first = false;  // cluster: a block asks for its part in front of its barriers
   RowRingPlan ring{};
   GridCut grid{};
 };
@@ -107,8 +108,13 @@ struct Cut {
 // A ring of clusters of `blocks` blocks; stages 0: a part does not fit.
 [[nodiscard]] RowRingPlan ring_plan(const SoftmaxArgs& args, const Rows<kTensors>& rows,
                                     const DeviceProperties& device, int blocks);
+// As many blocks as a row needs; of few rows each gets as many multiprocessors as there are. blocks 0: none has room.
 [[nodiscard]] ClusterCut cluster_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows,
                                      const DeviceProperties& device);
+// Whether blocks of a cluster ask for their parts in front of their barriers: where others load and store meanwhile. Where all are there
+// at once they wait for the cluster's barrier and for memory at the same time; larger blocks gain nothing.
+[[nodiscard]] bool is_load_first(const ClusterCut& cut, const Rows<kTensors>& rows,
+                                 const DeviceProperties& device);
 [[nodiscard]] GridCut grid_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows,
                                const DeviceProperties& device);
 // Blocks of a cluster whose shared memory has room for a row; 0: none.

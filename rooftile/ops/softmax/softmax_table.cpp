@@ -104,8 +104,12 @@ RungPlan plan_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
 RungPlan plan_cluster(const SoftmaxArgs& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
   const ClusterCut cut = cluster_cut(args, rows, device);
-  return {.config =
-              PlanConfig::of(Cut{.rows = rows, .shape = cut.shape, .blocks = cut.blocks, .part = cut.part})};
+  return {.config = PlanConfig::of(Cut{.rows = rows,
+                                       .is_whole = is_whole(args, rows),
+                                       .shape = cut.shape,
+                                       .blocks = cut.blocks,
+                                       .part = cut.part,
+                                       .is_load_first = is_load_first(cut, rows, device)})};
 }
 RungPlan plan_cluster_ring(const SoftmaxArgs& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
