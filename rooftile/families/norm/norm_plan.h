@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "rooftile/core/device.h"
@@ -61,6 +62,13 @@ inline constexpr int kVectorizedBlock = 128;         // threads, where rows have
 inline constexpr std::array<RowShape, 2> kClusterShapes = {{{256, 8}, {512, 8}}};
 inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
 
+// cluster, many whole rows without a residual: clusters that stay, blocks of two groups of threads with rows of their own, which share
+// weight and bias.
+inline constexpr int kStayingShape = 0;
+inline constexpr int kStayingGroups = 2;
+inline constexpr int kStayingBlocks = 2;      // of a multiprocessor
+inline constexpr std::int64_t kManyRows = 4;  // for each group
+
 // grid: how often a row may meet (by the first statistics, by those of scaled elements); weight and bias stand beside the rows.
 inline constexpr int kTakes = 2;
 inline constexpr int kGridBeside = 2;
@@ -70,6 +78,7 @@ struct Cut {
   bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
   int shape = 0;          // vectorized: which of kRowShapes, then kHalfWarpShapes; cluster: of kClusterShapes
   ClusterCut cluster{};
+  int staying_clusters = 0;  // cluster: 0: they have a row each
   GridCut grid{};
 };
 
@@ -207,12 +216,25 @@ RungPlan plan_vectorized(const Args& args, const DeviceProperties&) {
   return {.config =
               PlanConfig::of(Cut{.rows = rows, .is_whole = whole, .shape = row_shape(args, rows, whole)})};
 }
+// Clusters lie within 16 or 18 neighbouring multiprocessors: of an H100's 132 those of 8 and 16 blocks fill 120.
+template <class Args>
+int staying_clusters(const Args& args, const Cut& cut, const DeviceProperties& device) {
+  if (!cut.is_whole || !is_absent(args.residual) || cut.cluster.shape != kStayingShape ||
+      cut.cluster.blocks == 0)
+    return 0;
+  const int clusters = device.multiprocessors * 10 / 11 * kStayingBlocks / cut.cluster.blocks;
+  const bool is_many = cut.rows.count >= kManyRows * kStayingGroups * clusters &&
+                       cut.rows.count <= std::numeric_limits<std::int32_t>::max();
+  return is_many ? clusters : 0;
+}
 template <class Args>
 RungPlan plan_cluster(const Args& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
-  const ClusterCut cut = cluster_of(args, rows, device);
-  return {.config = PlanConfig::of(
-              Cut{.rows = rows, .is_whole = is_whole(args, rows), .shape = cut.shape, .cluster = cut})};
+  const ClusterCut cluster = cluster_of(args, rows, device);
+  Cut cut{.rows = rows, .is_whole = is_whole(args, rows), .shape = cluster.shape, .cluster = cluster};
+  cut.staying_clusters = staying_clusters(args, cut, device);
+  return {.workspace = {.zeroed_bytes = cut.staying_clusters > 0 ? sizeof(std::uint32_t) : 0},
+          .config = PlanConfig::of(cut)};
 }
 
 template <class Args>

@@ -4,6 +4,7 @@
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster_reduce.h"
 #include "rooftile/families/norm/rungs/register_rows.h"
+#include "rooftile/families/norm/rungs/staying_rows.h"
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
@@ -82,6 +83,9 @@ Status launch_cluster_shape(const Call<Args>& call) {
   const Cut& cut = call.template config<Cut>();
   if (cut.shape == static_cast<int>(kShape)) {
     if (cut.rows.is_empty()) return {};
+    if constexpr (!kResidual && kShape == norm_plan::kStayingShape) {
+      if (cut.staying_clusters > 0) return launch_staying_rows<Norm, T, kOf.threads, kOf.vectors>(call);
+    }
     if (cut.rows.count > kMostBlocks / cut.cluster.blocks)
       return unsupported("more than 2^31 - 1 blocks: call it for a part of the rows");
     const auto kernel = cut.is_whole
