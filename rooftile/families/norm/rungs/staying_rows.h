@@ -96,6 +96,7 @@ __global__ void __launch_bounds__(kThreads* norm_plan::kStayingGroups,
   for (std::uint32_t i = 0;; ++i) {
     const std::uint32_t turn = i % 2;
     const std::uint32_t parity = i / 2 % 2;
+    __syncwarp();  // all lanes have read what the last row has found, and which row is next: it may be written over
     ask_for_row(s.next[turn], g_asked, groups, rows);
     const Results results = call.template results<Norm>([&](float scale) {
       const bool is_scaled = scale != 1.0f;
