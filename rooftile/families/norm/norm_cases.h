@@ -93,12 +93,20 @@ inline void add_clusters(std::vector<Spec>& specs, DType dtype) {
   }
   // Clusters that stay: of the simulated SM's few, and of a GPU's.
   specs.push_back({.m = 30, .n = 32768 / size, .dtype = dtype});
-  specs.push_back({.m = 49, .n = 6000 / size, .dtype = dtype, .in_place = true});
+  specs.push_back({.m = 49, .n = 6000 / size, .dtype = dtype, .plain = true, .in_place = true});
   specs.push_back({.m = 25, .n = 8192 / size, .dtype = dtype, .fill = Fill::nan_inside});
-  specs.push_back({.m = 1001, .n = 1024 / size, .dtype = dtype, .plain = true});
-  if (dtype != DType::f16) specs.push_back({.m = 999, .n = 2048 / size, .dtype = dtype, .mean = "1e30"});
-  specs.push_back(
-      {.m = 130, .n = 524288 / size, .dtype = dtype, .fill = Fill::normal, .tier = CaseTier::full});
+  if (dtype != DType::f16) specs.push_back({.m = 33, .n = 2048 / size, .dtype = dtype, .mean = "1e30"});
+  const auto add_full = [&](std::int64_t m, std::int64_t bytes, std::string_view mean) {
+    specs.push_back({.m = m,
+                     .n = bytes / size,
+                     .dtype = dtype,
+                     .mean = mean,
+                     .fill = Fill::normal,
+                     .tier = CaseTier::full});
+  };
+  add_full(1001, 1024, "");
+  if (dtype != DType::f16) add_full(999, 2048, "1e30");
+  add_full(130, 524288, "");
 }
 
 // Whole rows, of which every block of the grid has a part: more than it has groups of warps, fewer, and such as take their statistics

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "rooftile/families/norm/norm_plan.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
@@ -217,6 +218,33 @@ TEST(LayerNormTestPlan, ChoosesByLength) {
   EXPECT_EQ(chosen(4096, 1025, 4), "block_row");
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(4096, 32768), "block_row");
+}
+
+// Of clusters that stay, as many as there is room for at once; 0 where every row has one of its own.
+TEST(LayerNormTestPlan, ClustersStayForManyWholeRows) {
+  DeviceProperties gpu = *device_properties(kSim).value();
+  gpu.multiprocessors = 132;
+  const auto staying = [&](std::int64_t m, std::int64_t n, DType dtype, bool has_residual = false) {
+    const auto at = [&](int place) {
+      void* memory = reinterpret_cast<void*>(std::uintptr_t{1} << (40 + place));
+      return contiguous_view<void>(memory, dtype, kSim, {m, n});
+    };
+    LayerNormArgs args{.x = at(0)};
+    args.y = at(1);
+    if (has_residual) args.residual = at(2);
+    const RungPlan plan = norm_plan::plan_cluster(args, gpu);
+    const int clusters = plan.config.as<norm_plan::Cut>().staying_clusters;
+    EXPECT_EQ(plan.workspace.zeroed_bytes, clusters > 0 ? sizeof(std::uint32_t) : 0);
+    return clusters;
+  };
+  EXPECT_EQ(staying(1024, 131072, DType::f32), 15);
+  EXPECT_EQ(staying(1024, 131072, DType::bf16), 30);
+  EXPECT_EQ(staying(120, 131072, DType::f32), 15);
+  EXPECT_EQ(staying(119, 131072, DType::f32), 0);   // too few rows
+  EXPECT_EQ(staying(1024, 131073, DType::f32), 0);  // rows that begin anywhere
+  EXPECT_EQ(staying(1024, 131072, DType::f32, true), 0);
+  EXPECT_EQ(staying(4096, 32768, DType::f32), 0);  // four blocks
+  EXPECT_EQ(staying(4096, 65536, DType::f16), 60);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, LayerNormTest, ::testing::ValuesIn(usable_devices()), device_name);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "rooftile/ops/softmax/softmax_plan.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
@@ -215,6 +217,36 @@ TEST(SoftmaxTestPlan, ChoosesByLength) {
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(4096, 8192), "vectorized");
   EXPECT_EQ(chosen(4096, 32768), "online_block");
+}
+
+// Blocks that are full: as many as a row needs; of few rows each gets as many as a cluster may have.
+TEST(SoftmaxTestPlan, ClustersAreOfAsManyBlocksAsARowNeeds) {
+  DeviceProperties gpu = *device_properties(kSim).value();
+  gpu.multiprocessors = 132;
+  struct Wanted {
+    std::int64_t m, n;
+    int threads, blocks;
+    bool is_load_first;
+  };
+  for (const Wanted& wanted : {Wanted{3000, 20000, 128, 5, true}, Wanted{4096, 32768, 128, 8, true},
+                               Wanted{4096, 32772, 256, 5, true}, Wanted{1024, 131072, 256, 16, true},
+                               Wanted{1024, 131076, 512, 9, false}, Wanted{16, 32768, 128, 8, false},
+                               Wanted{8, 32768, 256, 16, false}, Wanted{1, 262144, 512, 16, false},
+                               Wanted{1, 262145, 0, 0, false}}) {
+    SoftmaxArgs args{.x = contiguous_view<void>(reinterpret_cast<void*>(std::uintptr_t{1} << 40), DType::f32,
+                                                kSim, {wanted.m, wanted.n})};
+    args.y = contiguous_view<void>(reinterpret_cast<void*>(std::uintptr_t{1} << 41), DType::f32, kSim,
+                                   {wanted.m, wanted.n});
+    const auto rows = softmax_plan::geometry(args);
+    const ClusterCut cut = softmax_plan::cluster_cut(args, rows, gpu);
+    EXPECT_EQ(cut.blocks, wanted.blocks) << wanted.m << " x " << wanted.n;
+    if (wanted.blocks == 0) continue;
+    EXPECT_EQ(softmax_plan::kClusterShapes[static_cast<std::size_t>(cut.shape)].threads, wanted.threads)
+        << wanted.m << " x " << wanted.n;
+    EXPECT_GE(std::int64_t{cut.blocks} * cut.part * 4, wanted.n);
+    EXPECT_EQ(softmax_plan::is_load_first(cut, rows, gpu), wanted.is_load_first)
+        << wanted.m << " x " << wanted.n;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SoftmaxTest, ::testing::ValuesIn(usable_devices()), device_name);
