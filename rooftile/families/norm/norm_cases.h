@@ -96,17 +96,13 @@ inline void add_clusters(std::vector<Spec>& specs, DType dtype) {
   specs.push_back({.m = 49, .n = 6000 / size, .dtype = dtype, .plain = true, .in_place = true});
   specs.push_back({.m = 25, .n = 8192 / size, .dtype = dtype, .fill = Fill::nan_inside});
   if (dtype != DType::f16) specs.push_back({.m = 33, .n = 2048 / size, .dtype = dtype, .mean = "1e30"});
-  const auto add_full = [&](std::int64_t m, std::int64_t bytes, std::string_view mean) {
-    specs.push_back({.m = m,
-                     .n = bytes / size,
-                     .dtype = dtype,
-                     .mean = mean,
-                     .fill = Fill::normal,
-                     .tier = CaseTier::full});
+  const auto add_many = [&](std::int64_t m, std::int64_t bytes, std::string_view mean, CaseTier tier) {
+    specs.push_back(
+        {.m = m, .n = bytes / size, .dtype = dtype, .mean = mean, .fill = Fill::normal, .tier = tier});
   };
-  add_full(1001, 1024, "");
-  if (dtype != DType::f16) add_full(999, 2048, "1e30");
-  add_full(130, 524288, "");
+  add_many(1001, 1024, "", CaseTier::full);
+  if (dtype != DType::f16) add_many(999, 2048, "1e30", CaseTier::full);
+  add_many(130, 524288, "", CaseTier::huge);
 }
 
 // Whole rows, of which every block of the grid has a part: more than it has groups of warps, fewer, and such as take their statistics
