@@ -63,6 +63,7 @@ TEST(RowSources, AreWhatTheRowDependsOn) {
   row.status = RowStatus::ok;
   row.time = RowTime{};
   EXPECT_EQ(parts_of(row), (Parts{"kernel", "plan", "flags", "timing"}));
+  EXPECT_EQ(parts_of(row, true), (Parts{"kernel", "plan", "flags", "timing", "turns"}));
   row.chosen = true;
   row.ratio_to_peer = Interval{1, 1, 1};
   EXPECT_EQ(parts_of(row), (Parts{"kernel", "plan", "flags", "timing", "choose", "peer"}));
@@ -70,9 +71,12 @@ TEST(RowSources, AreWhatTheRowDependsOn) {
   row = {};
   row.kind = "bound";
   EXPECT_EQ(parts_of(row), (Parts{"flags", "timing"}));
+  row.time = RowTime{};
+  EXPECT_EQ(parts_of(row, true), (Parts{"flags", "timing", "turns"}));
   row.kind = "peer";
   row.time = RowTime{};
   EXPECT_EQ(parts_of(row), (Parts{"peer", "flags", "timing"}));
+  EXPECT_EQ(parts_of(row, true), (Parts{"peer", "flags", "timing", "turns"}));
 }
 
 TEST(RecordLayout, ARowIsALine) {

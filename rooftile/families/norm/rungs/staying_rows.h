@@ -35,8 +35,9 @@ class BesideStaying {
   RawVector* s_bias_;
 };
 
-// A group of a block's threads, threadIdx.y, has rows together with the same group of the cluster's other blocks. Which one comes next
-// they ask a counter: clusters that found no room among the first come when others have gone, and take no row with them.
+// A group of a block's threads, threadIdx.y, has rows together with the same group of the cluster's other blocks. The first row of each
+// group is fixed by its place in the grid; which one comes next, it asks a counter. A cluster that finds no room among the first starts
+// when others have ended, by when the counter has no row left: it serves its first row and no other.
 template <class Stats, int kWarps>
 struct StayingGroup {
   ClusterFound<Stats, kWarps>
