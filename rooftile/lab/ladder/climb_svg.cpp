@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rooftile/lab/base/format_bytes.h"
+#include "rooftile/lab/ladder/climb_rows.h"
 #include "rooftile/lab/ladder/record_table.h"
 #include "rooftile/lab/ladder/record_text.h"
 #include "rooftile/lab/ladder/svg_drawing.h"
@@ -15,9 +16,7 @@ namespace rooftile::lab {
 namespace {
 
 // Pixels.
-constexpr double kShareColumn = kDrawingWidth - kDrawingMargin;  // right edges
-constexpr double kTimeColumn = kShareColumn - 70;
-constexpr double kBarsEnd = kTimeColumn - 120;
+constexpr double kBarsEnd = kClimbTimeColumn - 120;
 constexpr double kLabelInBar = 150;       // a shorter bar has its label behind it
 constexpr std::size_t kLineLength = 125;  // characters of the line below the title
 
@@ -71,22 +70,14 @@ Scale scale_of(const Record& record, const std::vector<const RecordRow*>& bars) 
 }
 
 void draw_row(SvgDrawing& drawing, const Scale& scale, const RecordRow& row, double top) {
-  const double baseline = top + kDrawingRow / 2 + 4;
-  const double width = std::max(scale.x(scale.share(row)) - scale.bars_start, 1.0);
-  drawing.text(kDrawingMargin, baseline, row.chosen ? "t n b" : "t n", row.rung);
-  drawing.bar(scale.bars_start, top + (kDrawingRow - kDrawingBar) / 2, width,
-              row.chosen      ? "w"
-              : row.is_ours() ? "r"
-                              : "p");
+  const double share = scale.share(row);
+  const double width = scale.x(share) - scale.bars_start;
+  draw_climb_row(drawing, row, scale.bars_start, width, top, fmt::format("{:.3f}", share));
   if (row.chosen) {
     const bool inside = width >= kLabelInBar;
-    drawing.text(scale.bars_start + (inside ? 8 : width + 6), baseline, inside ? "i" : "t",
-                 "the library’s choice");
+    drawing.text(scale.bars_start + (inside ? 8 : std::max(width, 1.0) + 6), climb_baseline(top),
+                 inside ? "i" : "t", "the library’s choice");
   }
-  drawing.text(
-      kTimeColumn, baseline, "t e",
-      fmt::format("{}{}{}", time_text(row.median_us), row.steady ? "" : "?", row.stale ? kStaleMark : ""));
-  drawing.text(kShareColumn, baseline, row.chosen ? "t e b" : "t e", fmt::format("{:.3f}", scale.share(row)));
 }
 
 // Of two lines the left one has its label to the left, the right one to the right.
@@ -119,11 +110,9 @@ std::string climb_svg(const OperatorRecords& of) {
                            format_bytes(record.read_bytes), format_bytes(record.write_bytes)));
   const double top = 50 + 18 * static_cast<double>(subtitle.size()) + 18;
   const double bottom = top + kDrawingRow * static_cast<double>(bars.size());
-  const bool any_stale =
-      std::any_of(bars.begin(), bars.end(), [](const RecordRow* row) { return row->stale; });
-  const bool any_unsteady =
-      std::any_of(bars.begin(), bars.end(), [](const RecordRow* row) { return !row->steady; });
-  const double height = bottom + 32 + (any_stale || any_unsteady ? 20 : 0);
+  ClimbMarks marks;
+  for (const RecordRow* row : bars) marks.see(*row);
+  const double height = bottom + 32 + marks.height();
 
   const std::string title = fmt::format("The climb of {} on {}", of.name, record.machine);
   SvgDrawing drawing(height);
@@ -133,18 +122,14 @@ std::string climb_svg(const OperatorRecords& of) {
     drawing.text(kDrawingMargin, 52 + 18 * static_cast<double>(i), "m", subtitle[i]);
   }
   drawing.text(scale.bars_start, top - 8, "m", fmt::format("share {}", scale.of()));
-  drawing.text(kTimeColumn, top - 8, "m e", "time");
-  drawing.text(kShareColumn, top - 8, "m e", scale.bound.empty() ? "share" : "of bound");
+  drawing.text(kClimbTimeColumn, top - 8, "m e", "time");
+  drawing.text(kClimbLastColumn, top - 8, "m e", scale.bound.empty() ? "share" : "of bound");
   for (const double share : {0.25, 0.5, 0.75}) drawing.line(scale.x(share), top, bottom, "g");
   for (std::size_t i = 0; i < bars.size(); ++i) {
     draw_row(drawing, scale, *bars[i], top + kDrawingRow * static_cast<double>(i));
   }
   draw_lines(drawing, scale, record, top, bottom);
-  std::string legend;
-  if (any_stale)
-    legend += fmt::format("{} measured from other sources than those that stand here  ", kStaleMark);
-  if (any_unsteady) legend += "? not settled";
-  if (!legend.empty()) drawing.text(kDrawingMargin, height - 12, "m", legend);
+  marks.draw_legend(drawing, height);
   return std::move(drawing).finish();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rooftile/lab/ladder/climb_rows.h"
 #include "rooftile/lab/ladder/record_table.h"
 #include "rooftile/lab/ladder/record_text.h"
 #include "rooftile/lab/ladder/svg_drawing.h"
@@ -14,9 +15,7 @@
 namespace rooftile::lab {
 namespace {
 
-constexpr double kRateColumn = kDrawingWidth - kDrawingMargin;  // right edges
-constexpr double kTimeColumn = kRateColumn - 70;
-constexpr double kBarsEnd = kTimeColumn - 90;
+constexpr double kBarsEnd = kClimbTimeColumn - 90;
 constexpr double kTop = 84;
 
 struct Bar {
@@ -66,46 +65,27 @@ RateScale scale_of(const std::vector<const Record*>& records) {
   return scale;
 }
 
-void draw_bar(SvgDrawing& drawing, const RateScale& scale, const Record& record, const Bar& bar, double top) {
-  const double baseline = top + kDrawingRow / 2 + 4;
-  const RecordRow& row = *bar.row;
-  drawing.text(kDrawingMargin, baseline, row.chosen ? "t n b" : "t n", row.rung);
-  drawing.bar(scale.bars_start, top + (kDrawingRow - kDrawingBar) / 2,
-              std::max(scale.x(bar.rate) - scale.bars_start, 1.0),
-              row.chosen      ? "w"
-              : row.is_ours() ? "r"
-                              : "p");
-  drawing.text(
-      kTimeColumn, baseline, "t e",
-      fmt::format("{}{}{}", time_text(row.median_us), row.steady ? "" : "?", row.stale ? kStaleMark : ""));
-  drawing.text(kRateColumn, baseline, row.chosen ? "t e b" : "t e", rate_text(record, row));
-}
-
 }  // namespace
 
 std::string whole_climb_svg(const OperatorRecords& of) {
   if (of.whole_climb.empty()) return "";
   const RateScale scale = scale_of(of.whole_climb);
   double bottom = kTop;
-  bool any_stale = false;
-  bool any_unsteady = false;
+  ClimbMarks marks;
   for (const Record* record : of.whole_climb) {
     const std::vector<Bar> bars = bars_of(*record);
     bottom += kDrawingRow * static_cast<double>(bars.size() + 1);
-    for (const Bar& bar : bars) {
-      any_stale = any_stale || bar.row->stale;
-      any_unsteady = any_unsteady || !bar.row->steady;
-    }
+    for (const Bar& bar : bars) marks.see(*bar.row);
   }
-  const double height = bottom + 26 + (any_stale || any_unsteady ? 20 : 0);
+  const double height = bottom + 26 + marks.height();
   const Record& first = *of.whole_climb.front();
   const std::string title = fmt::format("The whole climb of {} on {}", of.name, first.machine);
   SvgDrawing drawing(height);
   drawing.head(title, whole_climb_sentence(of), height);
   drawing.text(kDrawingMargin, 32, "t h", title);
   drawing.text(kDrawingMargin, 52, "m", fmt::format("{}, {}", shape_text(first.the_case), first.mode));
-  drawing.text(kTimeColumn, kTop - 8, "m e", "time");
-  drawing.text(kRateColumn, kTop - 8, "m e", rate_unit(first));
+  drawing.text(kClimbTimeColumn, kTop - 8, "m e", "time");
+  drawing.text(kClimbLastColumn, kTop - 8, "m e", rate_unit(first));
   for (double power = scale.least; power <= scale.most; ++power) {
     const double x = scale.x(std::pow(10.0, power));
     drawing.line(x, kTop, bottom, "g");
@@ -113,18 +93,15 @@ std::string whole_climb_svg(const OperatorRecords& of) {
   }
   double top = kTop;
   for (const Record* record : of.whole_climb) {
-    drawing.text(kDrawingMargin, top + kDrawingRow / 2 + 4, "t b", record->the_case.dtype);
+    drawing.text(kDrawingMargin, climb_baseline(top), "t b", record->the_case.dtype);
     top += kDrawingRow;
     for (const Bar& bar : bars_of(*record)) {
-      draw_bar(drawing, scale, *record, bar, top);
+      draw_climb_row(drawing, *bar.row, scale.bars_start, scale.x(bar.rate) - scale.bars_start, top,
+                     rate_text(*record, *bar.row));
       top += kDrawingRow;
     }
   }
-  std::string legend;
-  if (any_stale)
-    legend += fmt::format("{} measured from other sources than those that stand here  ", kStaleMark);
-  if (any_unsteady) legend += "? not settled";
-  if (!legend.empty()) drawing.text(kDrawingMargin, height - 12, "m", legend);
+  marks.draw_legend(drawing, height);
   return std::move(drawing).finish();
 }
 
