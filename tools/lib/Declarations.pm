@@ -7,7 +7,7 @@ package Declarations;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(read_declarations is_identifier);
+our @EXPORT_OK = qw(read_declarations is_identifier tokens_of);
 
 # As nvcc compiles the kernels.
 my %kDefined = (ROOFTILE_SIM => 0, ROOFTILE_CHECKED => 0, ROOFTILE_WITH_CUDA => 1, __CUDACC__ => 1);
