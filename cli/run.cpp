@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/slot_files.h"
 #include "rooftile/core/context.h"
 #include "rooftile/core/npy.h"
 #include "rooftile/lab/base/write_file.h"
@@ -49,26 +50,6 @@ Result<Input> read_input(const std::string& path, const TensorSlot& slot, const 
   return input;
 }
 
-Status check_counts(const OperatorDescriptor& op, const RunCommand& call) {
-  for (const auto& [direction, given, option] : {std::tuple{SlotDirection::in, call.in.size(), "--in"},
-                                                 std::tuple{SlotDirection::out, call.out.size(), "--out"}}) {
-    std::vector<std::string> names;
-    std::size_t needed = 0;  // the last ones may be optional
-    for (const TensorSlot& slot : op.slots) {
-      if (slot.direction != direction) continue;
-      names.push_back(slot.name);
-      if (!slot.optional) needed = names.size();
-    }
-    if (given < needed || given > names.size()) {
-      const std::string wanted =
-          needed == names.size() ? std::to_string(needed) : fmt::format("{} to {}", needed, names.size());
-      return invalid_argument(fmt::format("{} takes {} {} file{} ({}), not {}", op.name, wanted, option,
-                                          wanted == "1" ? "" : "s", fmt::join(names, ", "), given));
-    }
-  }
-  return {};
-}
-
 // The device that was named; else the default one, or the
 // simulated SM where a GPU rung was named without a GPU.
 Result<Device> pick_device(const RunCommand& call, const RungRow* rung) {
@@ -82,8 +63,9 @@ struct Work {
   const OperatorDescriptor* op = nullptr;
   const RungRow* rung = nullptr;  // null: the one that choose() takes
   Params params;
-  std::vector<Input> inputs;
-  std::vector<TensorSpec> outputs;
+  SlotFiles files;
+  std::vector<Input> inputs;      // by slot; absent where it is not read
+  std::vector<TensorSpec> specs;  // by slot
   Device device;
 };
 
@@ -114,27 +96,30 @@ Result<Work> prepare(const Session& session, const RunCommand& call) {
   if (!call.dtype.empty()) {
     ROOFTILE_TRY_ASSIGN(named, parse_dtype(call.dtype));
   }
-  ROOFTILE_TRY(check_counts(op, call));
+  ROOFTILE_TRY_ASSIGN(work.files, files_of(op, call.in, call.out));
   ROOFTILE_TRY_ASSIGN(work.device, pick_device(call, work.rung));
-  std::vector<TensorSpec> specs;
-  for (const TensorSlot& slot : op.slots) {
-    if (slot.direction != SlotDirection::in) continue;
+  std::vector<TensorSpec> read;
+  for (std::size_t i = 0; i < op.slots.size(); ++i) {
     Input input;
     input.absent = true;
-    if (work.inputs.size() < call.in.size()) {
-      ROOFTILE_TRY_ASSIGN(input, read_input(call.in[work.inputs.size()], slot, named));
+    if (const std::string& path = work.files.in[i]; !path.empty()) {
+      ROOFTILE_TRY_ASSIGN(input, read_input(path, op.slots[i], named));
     }
-    specs.push_back(input.spec());
+    if (is_read(op.slots[i])) read.push_back(input.spec());
     work.inputs.push_back(std::move(input));
   }
-  Result<std::vector<TensorSpec>> outputs = op.infer_outputs(specs, work.params);
+  Result<std::vector<TensorSpec>> outputs = op.infer_outputs(read, work.params);
   if (!outputs.ok()) return outputs.status().with_operator(op.name);
-  work.outputs = std::move(*outputs);
+  work.specs = specs_by_slot(op, read, *outputs);
+  for (std::size_t i = 0; i < op.slots.size(); ++i) {
+    if (op.slots[i].direction == SlotDirection::out && work.files.out[i].empty())
+      work.specs[i] = absent_spec();
+  }
   return work;
 }
 
 struct Done {
-  std::vector<HostTensor> outputs;
+  std::vector<HostTensor> outputs;  // by slot; of those that have a file
   std::string rung;
 };
 
@@ -143,26 +128,16 @@ Result<Done> execute(const Work& work) {
   ROOFTILE_TRY_ASSIGN(Context context, Context::create(work.device));
   const StreamRef stream = context.stream();
   std::vector<DeviceMemory> memory;
-  std::vector<TensorView> views;
-  std::vector<TensorView> outputs;
-  std::vector<TensorSpec> inputs;
-  for (const Input& input : work.inputs) inputs.push_back(input.spec());
-  const std::vector<TensorSpec> specs = specs_by_slot(op, inputs, work.outputs);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const TensorSpec& spec = specs[i];
-    if (is_absent(spec)) {
-      views.emplace_back();
-      continue;
-    }
-    const bool is_input = is_read(op.slots[i]);
-    const Input* input = is_input ? &work.inputs[views.size() - outputs.size()] : nullptr;
+  std::vector<TensorView> views(op.slots.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const TensorSpec& spec = work.specs[i];
+    if (is_absent(spec)) continue;
     ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
     const std::size_t bytes = static_cast<std::size_t>(numel) * size_of(spec.dtype);
     ROOFTILE_TRY_ASSIGN(DeviceMemory buffer, DeviceMemory::allocate(work.device, bytes));
-    if (is_input && bytes > 0)
-      ROOFTILE_TRY(copy(stream, buffer.data(), work.device, input->tensor.data(), kCpu, bytes));
-    views.push_back(contiguous_view<void>(buffer.data(), spec.dtype, work.device, spec.shape));
-    if (!is_input) outputs.push_back(views.back());
+    if (is_read(op.slots[i]) && bytes > 0)
+      ROOFTILE_TRY(copy(stream, buffer.data(), work.device, work.inputs[i].tensor.data(), kCpu, bytes));
+    views[i] = contiguous_view<void>(buffer.data(), spec.dtype, work.device, spec.shape);
     memory.push_back(std::move(buffer));
   }
   Result<AnyArgs> args = op.make_args(views, work.params);
@@ -180,11 +155,14 @@ Result<Done> execute(const Work& work) {
     ROOFTILE_TRY(rooftile::run(op, context, *args));
   }
   ROOFTILE_TRY(context.check());
-  for (const TensorView& view : outputs) {
+  done.outputs.resize(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (work.files.out[i].empty()) continue;
+    const TensorView& view = views[i];
     ROOFTILE_TRY_ASSIGN(HostTensor tensor, HostTensor::create(view.dtype, view.shape));
     if (tensor.bytes() > 0)
       ROOFTILE_TRY(copy(stream, tensor.data(), kCpu, view.data, work.device, tensor.bytes()));
-    done.outputs.push_back(std::move(tensor));
+    done.outputs[i] = std::move(tensor);
   }
   ROOFTILE_TRY(context.synchronize());
   return done;
@@ -196,14 +174,16 @@ int run(const Session& session, const RunCommand& call) {
   const Result<Done> done = execute(*work);
   if (!done.ok()) return report(done.status());
   for (std::size_t i = 0; i < done->outputs.size(); ++i) {
+    const std::string& path = work->files.out[i];
+    if (path.empty()) continue;
     const HostTensor& tensor = done->outputs[i];
     {
       const lab::SignalsHeld held;
-      if (const Status status = write_npy(call.out[i], tensor.view()); !status.ok()) return report(status);
+      if (const Status status = write_npy(path, tensor.view()); !status.ok()) return report(status);
     }
-    fmt::print("{}: {}{}{} by {}/{} on {}\n", call.out[i], to_string(tensor.dtype()),
-               tensor.shape().to_string(), tensor.numel() == 1 ? fmt::format(" = {:.9g}", tensor.at(0)) : "",
-               work->op->name, done->rung, to_string(work->device));
+    fmt::print("{}: {}{}{} by {}/{} on {}\n", path, to_string(tensor.dtype()), tensor.shape().to_string(),
+               tensor.numel() == 1 ? fmt::format(" = {:.9g}", tensor.at(0)) : "", work->op->name, done->rung,
+               to_string(work->device));
   }
   return kDone;
 }
@@ -214,12 +194,16 @@ void add_run(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("run", "one operator on your own data (NumPy .npy files)");
   auto call = std::make_shared<RunCommand>();
   command->add_option("OP", call->op, "an operator of `rooftile list`")->required();
-  command->add_option("--in", call->in, "input files, in the operator's order; the option may be repeated")
+  command
+      ->add_option("--in", call->in,
+                   "input files, in the operator's order or as weight=W.npy; the option may be repeated")
       ->required()
-      ->type_name("X.npy");
-  command->add_option("--out", call->out, "output files, in the operator's order; the option may be repeated")
+      ->type_name("[NAME=]X.npy");
+  command
+      ->add_option("--out", call->out,
+                   "output files, in the operator's order or by name; the option may be repeated")
       ->required()
-      ->type_name("Y.npy");
+      ->type_name("[NAME=]Y.npy");
   command->add_option("--rung", call->rung, "default: the one that the library chooses")->type_name("RUNG");
   command->add_option("--arg", call->args, "a parameter of the operator; may be repeated")
       ->allow_extra_args(false)
@@ -231,6 +215,7 @@ void add_run(CLI::App& app, Session& session) {
       "Examples:\n"
       "  rooftile run reduce --in x.npy --out sum.npy\n"
       "  rooftile run gemm --in a.npy b.npy --out c.npy\n"
+      "  rooftile run layer_norm --in x.npy weight=w.npy residual=r.npy --out y.npy residual=sum.npy\n"
       "  rooftile run reduce --arg op=max --rung single_pass --device sim --in x.npy --out max.npy");
   command->callback([&session, call] { session.exit_code = run(session, *call); });
 }
