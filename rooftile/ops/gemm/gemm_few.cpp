@@ -112,11 +112,15 @@ std::string explain_few(const GemmArgs& args, const DeviceProperties& device) {
                       cut.parts, cut.microseconds);
   text += line.data();
   if (serves_few_as_parts(args)) {
-    (void)std::snprintf(line.data(), line.size(), "cluster_split_k of a few rows: %.1f us\n",
+    (void)std::snprintf(line.data(), line.size(), "cluster_split_k, of a few rows: %.1f us\n",
                         microseconds_of_parts(args, device));
     text += line.data();
   }
-  return text;
+  const WgmmaShape& tile = kWgmmaShapes[fastest_wgmma(problem_of(args), device).shape];
+  (void)std::snprintf(line.data(), line.size(),
+                      "warp_specialized, of a few rows: tiles of %d x %d: %.1f us\n", tile.rows, tile.columns,
+                      microseconds_of_tiles(args, device));
+  return text + line.data();
 }
 
 bool serves_few_as_parts(const GemmArgs& args) {

@@ -40,7 +40,7 @@ struct SwapCut {
 [[nodiscard]] double microseconds_of_tiles(const GemmArgs& args, const DeviceProperties& device);
 // Whether cluster_split_k was timed of calls like this beside the rungs for a few rows.
 [[nodiscard]] bool serves_few_as_parts(const GemmArgs& args);
-// The model's reasons, lines in front of those of warp_specialized; nothing where neither rung for a few rows serves the call.
+// What the model expects of each rung for a few rows, a line each; nothing where the call has more.
 [[nodiscard]] std::string explain_few(const GemmArgs& args, const DeviceProperties& device);
 
 // direct_fragments and dependent_fragments: a block for some columns of b, whose warps part k.

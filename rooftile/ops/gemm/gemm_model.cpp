@@ -271,8 +271,11 @@ double skinny_microseconds(const Problem& problem, const DeviceProperties& devic
 std::string explain(const GemmArgs& args, const DeviceProperties& device) {
   const Problem problem = problem_of(args);
   if (device.device.kind == DeviceKind::cpu || problem.is_empty()) return "";
-  if (size_of(args.a.dtype) == 2)
-    return problem.k > 0 ? explain_few(args, device) + explain_wgmma(problem, device) : "";
+  if (size_of(args.a.dtype) == 2) {
+    if (problem.k == 0) return "";
+    const std::string few = explain_few(args, device);
+    return few.empty() ? explain_wgmma(problem, device) : few;
+  }
   const std::size_t element = size_of(args.a.dtype);
   const CopyWays ways = copy_ways(problem, element);
   std::array<char, 300> line;

@@ -25,8 +25,8 @@ namespace rooftile::gemm_plan {
 // What skinny is expected to take, of a product that it serves (skinny_problem_of()).
 [[nodiscard]] double skinny_microseconds(const Problem& problem, const DeviceProperties& device);
 
-// The model's reasons, in lines: what was considered, what each was expected to take, and the one that was taken. Of a GPU; nothing
-// where nothing is to be computed.
+// The model's reasons, in lines: what was considered, and what each is expected to take. Of a GPU; nothing where nothing is to be
+// computed, or nothing to be multiplied in 16 bits.
 [[nodiscard]] std::string explain(const GemmArgs& args, const DeviceProperties& device);
 
 }  // namespace rooftile::gemm_plan

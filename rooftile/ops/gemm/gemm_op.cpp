@@ -157,7 +157,7 @@ const OperatorDescriptor& gemm_operator() {
                       "ramp", {.doc = "a[i][j] = i + j and b[i][j] = i - j: 1", .minimum = 0, .maximum = 1})},
        .check = check,
        .choose = gemm_choose,
-       .explain = gemm_plan::explain,
+       .explain = gemm_explain,
        .rungs = gemm_rung_table()});
   return op;
 }

@@ -154,10 +154,16 @@ TEST_P(GemmTestOfShapes, CapturedReplayedAndOnTwoStreamsAtOnce) {
   if (GetParam().kind != DeviceKind::cuda)
     GTEST_SKIP() << "streams of cpu and sim run at once and cannot be captured";
   const auto number = [](std::int64_t i) { return static_cast<double>(i % 5 - 2); };
-  for (const std::int64_t m : {std::int64_t{700}, std::int64_t{9}}) {
-    const Tensor a = made(DType::bf16, {m, 520}, number);
-    const Tensor b = made(DType::bf16, {520, 648}, number);
-    const auto fresh = [&] { return made(DType::f32, {m, 648}, [](std::int64_t) { return std::nan(""); }); };
+  struct Product {
+    std::int64_t m, n, k;
+  };
+  // Of the last one both operands are copied first, into a workspace.
+  for (const Product& p : {Product{700, 648, 520}, Product{9, 648, 520}, Product{301, 333, 519}}) {
+    const Tensor a = made(DType::bf16, {p.m, p.k}, number);
+    const Tensor b = made(DType::bf16, {p.k, p.n}, number);
+    const auto fresh = [&] {
+      return made(DType::f32, {p.m, p.n}, [](std::int64_t) { return std::nan(""); });
+    };
     Tensor out = fresh();
     const GemmArgs args = {.a = a, .b = b, .out = out, .out_dtype = DType::f32};
     ASSERT_TRUE(gemm(context(), args).ok());
@@ -178,6 +184,7 @@ TEST_P(GemmTestOfShapes, CapturedReplayedAndOnTwoStreamsAtOnce) {
     ASSERT_TRUE(other.ok());
     Tensor out_there = fresh();
     const GemmArgs args_there = {.a = a, .b = b, .out = out_there, .out_dtype = DType::f32};
+    ASSERT_TRUE(fill_bytes(context().stream(), out.data(), 0xFF, expected.size() * sizeof(float)).ok());
     for (int i = 0; i < 20; ++i) {
       ASSERT_TRUE(gemm(context(), args).ok());
       ASSERT_TRUE(gemm(*other, args_there).ok());

@@ -477,4 +477,10 @@ std::string_view gemm_choose(const GemmArgs& args, const DeviceProperties& devic
   return best;
 }
 
+std::string gemm_explain(const GemmArgs& args, const DeviceProperties& device) {
+  const bool is_modelled =
+      !is_half(args) || unavailable_reason(*gemm_operator().find_rung("warp_specialized"), device).empty();
+  return is_modelled ? gemm_plan::explain(args, device) : "";
+}
+
 }  // namespace rooftile

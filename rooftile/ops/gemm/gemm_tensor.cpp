@@ -235,7 +235,7 @@ std::string explain_wgmma(const Problem& problem, const DeviceProperties& device
   };
   for (int shape = 0; shape < kRingShapes; ++shape)
     if (has_wgmma_columns(shape, operands.b.along)) describe("tiles of", wgmma_cut(problem, shape, device));
-  describe("fastest: tiles of", fastest_wgmma(problem, device));
+  describe("warp_specialized: tiles of", fastest_wgmma(problem, device));
   const WgmmaCut multicast = fastest_multicast(problem, device);
   add("cluster_multicast: %lld clusters of %d x %d tiles of %d x %d: %.1f us\n",
       static_cast<long long>(multicast.tiles()), 1 << multicast.log_down, 1 << multicast.log_across,

@@ -166,7 +166,7 @@ struct WgmmaOperands {
 [[nodiscard]] PartsCut parts_cut(const Problem& problem, int shape, int log_parts,
                                  const DeviceProperties& device);
 [[nodiscard]] PartsCut fastest_parts(const Problem& problem, const DeviceProperties& device);
-// The model's reasons, in lines, the shape that is taken last. Of a product that warp_specialized serves.
+// The model's reasons: every shape of tiles, then what it expects of each rung, a line each. Of a product that warp_specialized serves.
 [[nodiscard]] std::string explain_wgmma(const Problem& problem, const DeviceProperties& device);
 
 }  // namespace rooftile::gemm_plan

@@ -17,6 +17,19 @@ using gemm_plan::Problem;
 
 inline constexpr std::int64_t kMaxGrid = 2147483647;  // blocks along x
 
+// A grid whose y and z are the products of a batch: 65535 along each at most. product_of_block() is a batch's length and more in the last
+// blocks along z.
+inline Result<dim3> grid_of_products(std::int64_t tiles, std::int64_t batches) {
+  constexpr std::int64_t kMost = 65535;
+  const std::int64_t deep = ceil_div(batches, kMost);
+  if (tiles > kMaxGrid || deep > kMost) return unsupported("too many blocks for one grid");
+  return dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(ceil_div(batches, deep)),
+              static_cast<unsigned>(deep));
+}
+__device__ __forceinline__ std::int64_t product_of_block() {
+  return std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y;
+}
+
 __device__ __forceinline__ float multiply_add(float x, float y, float z) { return fmaf(x, y, z); }
 __device__ __forceinline__ double multiply_add(double x, double y, double z) { return fma(x, y, z); }
 

@@ -7,12 +7,11 @@ namespace rooftile::ROOFTILE_TARGET::gemm_rungs {
 
 inline constexpr int kNaiveSide = 32;  // of a block's square of elements
 inline constexpr int kNaiveThreads = kNaiveSide * kNaiveSide;
-inline constexpr std::int64_t kMaxBatches = 65535;  // blocks along y
 
 template <class T>
 __device__ __forceinline__ void give_element(const Problem& p, std::int64_t batch, std::int64_t row,
                                              std::int64_t column) {
-  if (row >= p.m || column >= p.n) return;
+  if (batch >= p.batches || row >= p.m || column >= p.n) return;
   const T* g_a = static_cast<const T*>(p.a_data) + batch * p.a.batch + row * p.a.row;
   const T* g_b = static_cast<const T*>(p.b_data) + batch * p.b.batch + column * p.b.column;
   T sum = 0;
@@ -27,12 +26,9 @@ Status launch_elements(const Call<GemmArgs>& call, Kernel kernel, More... more) 
   if (problem.is_empty()) return {};
   const std::int64_t tile_rows = ceil_div(problem.m, kNaiveSide);
   const std::int64_t tiles = tile_rows * ceil_div(problem.n, kNaiveSide);
-  if (tiles > kMaxGrid || problem.batches > kMaxBatches) return unsupported("too many blocks for one grid");
-  return launch(kernel,
-                {.grid = dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(problem.batches)),
-                 .block = dim3(kNaiveThreads),
-                 .stream = call.stream},
-                problem, static_cast<unsigned>(tile_rows), more...);
+  ROOFTILE_TRY_ASSIGN(const dim3 grid, grid_of_products(tiles, problem.batches));
+  return launch(kernel, {.grid = grid, .block = dim3(kNaiveThreads), .stream = call.stream}, problem,
+                static_cast<unsigned>(tile_rows), more...);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::gemm_rungs

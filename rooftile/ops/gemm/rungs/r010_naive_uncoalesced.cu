@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
     naive_uncoalesced_kernel(const __grid_constant__ Problem problem, unsigned tile_rows) {
   const std::int64_t row = blockIdx.x % tile_rows * std::int64_t{kNaiveSide} + threadIdx.x % kNaiveSide;
   const std::int64_t column = blockIdx.x / tile_rows * std::int64_t{kNaiveSide} + threadIdx.x / kNaiveSide;
-  give_element<float>(problem, blockIdx.y, row, column);
+  give_element<float>(problem, product_of_block(), row, column);
 }
 
 }  // namespace

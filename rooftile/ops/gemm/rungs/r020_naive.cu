@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
     naive_kernel(const __grid_constant__ Problem problem, unsigned tile_rows) {
   const std::int64_t row = blockIdx.x % tile_rows * std::int64_t{kNaiveSide} + threadIdx.x / kNaiveSide;
   const std::int64_t column = blockIdx.x / tile_rows * std::int64_t{kNaiveSide} + threadIdx.x % kNaiveSide;
-  give_element<T>(problem, blockIdx.y, row, column);
+  give_element<T>(problem, product_of_block(), row, column);
 }
 
 // Of 16-bit operands, whose products are added up in f32.
@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(kNaiveThreads)
     naive_half_kernel(const __grid_constant__ Problem p, unsigned tile_rows, RoundedWay way) {
   const std::int64_t row = blockIdx.x % tile_rows * std::int64_t{kNaiveSide} + threadIdx.x / kNaiveSide;
   const std::int64_t column = blockIdx.x / tile_rows * std::int64_t{kNaiveSide} + threadIdx.x % kNaiveSide;
-  if (row >= p.m || column >= p.n) return;
-  const std::int64_t batch = blockIdx.y;
+  const std::int64_t batch = product_of_block();
+  if (batch >= p.batches || row >= p.m || column >= p.n) return;
   const T* g_a = static_cast<const T*>(p.a_data) + batch * p.a.batch + row * p.a.row;
   const T* g_b = static_cast<const T*>(p.b_data) + batch * p.b.batch + column * p.b.column;
   float sum = 0;

@@ -19,8 +19,10 @@ __global__ void __launch_bounds__(kNaiveThreads)
   const int x = static_cast<int>(threadIdx.x) % kNaiveSide;
   const std::int64_t row = blockIdx.x % tile_rows * std::int64_t{kNaiveSide} + y;
   const std::int64_t column = blockIdx.x / tile_rows * std::int64_t{kNaiveSide} + x;
-  const float* g_a = static_cast<const float*>(p.a_data) + blockIdx.y * p.a.batch;
-  const float* g_b = static_cast<const float*>(p.b_data) + blockIdx.y * p.b.batch;
+  const std::int64_t batch = product_of_block();
+  if (batch >= p.batches) return;
+  const float* g_a = static_cast<const float*>(p.a_data) + batch * p.a.batch;
+  const float* g_b = static_cast<const float*>(p.b_data) + batch * p.b.batch;
   float sum = 0;
   for (std::int64_t first = 0; first < p.k; first += kNaiveSide) {
     const bool has_a = row < p.m && first + x < p.k;
@@ -32,7 +34,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
     for (int i = 0; i < kNaiveSide; ++i) sum = multiply_add(s_a[y][i], s_b[i][x], sum);
     __syncthreads();  // they have been read
   }
-  Output<float>(p, blockIdx.y).give(sum, row, column);
+  Output<float>(p, batch).give(sum, row, column);
 }
 
 }  // namespace

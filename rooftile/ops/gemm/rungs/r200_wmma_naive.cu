@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(32)
   __shared__ __align__(32) T s_a[kSide * kSide];
   __shared__ __align__(32) T s_b[kSide * kSide];
   __shared__ __align__(32) float s_sums[kSide * kSide];
-  const std::int64_t batch = blockIdx.y;
+  const std::int64_t batch = product_of_block();
+  if (batch >= p.batches) return;
   const std::int64_t row = blockIdx.x % tile_rows * std::int64_t{kSide};
   const std::int64_t column = blockIdx.x / tile_rows * std::int64_t{kSide};
   const T* g_a = static_cast<const T*>(p.a_data) + batch * p.a.batch + row * p.a.row;

@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ __align__(32) T s_a[kTile * kPitchA];
   __shared__ __align__(32) T s_b[kDepth * kPitchB];
   __shared__ __align__(32) float s_sums[kTile * kPitchSums];
-  const std::int64_t batch = blockIdx.y;
+  const std::int64_t batch = product_of_block();
+  if (batch >= p.batches) return;
   const std::int64_t row = blockIdx.x % tile_rows * std::int64_t{kTile};
   const std::int64_t column = blockIdx.x / tile_rows * std::int64_t{kTile};
   const T* g_a = static_cast<const T*>(p.a_data) + batch * p.a.batch + row * p.a.row;

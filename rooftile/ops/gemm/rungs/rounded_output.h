@@ -331,15 +331,11 @@ __device__ __forceinline__ void give_tile(const float* s_sums, const Problem& p,
 template <int kRows, int kColumns, class Kernel>
 Status launch_tiles(Kernel kernel, int threads, StreamRef stream, const Problem& problem,
                     const RoundedWay& way) {
-  constexpr std::int64_t kMostBatches = 65535;  // blocks along y
   if (problem.is_empty()) return {};
   const std::int64_t tile_rows = ceil_div(problem.m, kRows);
   const std::int64_t tiles = tile_rows * ceil_div(problem.n, kColumns);
-  if (tiles > kMaxGrid || problem.batches > kMostBatches) return unsupported("too many blocks for one grid");
-  return launch(kernel,
-                {.grid = dim3(static_cast<unsigned>(tiles), static_cast<unsigned>(problem.batches)),
-                 .block = dim3(static_cast<unsigned>(threads)),
-                 .stream = stream},
+  ROOFTILE_TRY_ASSIGN(const dim3 grid, grid_of_products(tiles, problem.batches));
+  return launch(kernel, {.grid = grid, .block = dim3(static_cast<unsigned>(threads)), .stream = stream},
                 problem, static_cast<unsigned>(tile_rows), way);
 }
 
