@@ -53,6 +53,8 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
       add({.m = 5, .n = n});
       add({.m = 67, .n = n, .adds = true, .offset = 1});
     }
+    if (dtype == DType::f32)
+      for (std::int64_t n = 1; n <= 33; ++n) add({.m = 11, .n = n});
     // Rows of every shape that registers have, full, short of a vector or of an element; more rows than blocks of the simulated SM.
     for (const norm_backward_plan::GroupShape& shape : norm_backward_plan::kGroupShapes) {
       const std::int64_t n = shape.capacity() * vector;
@@ -80,7 +82,7 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
       add({.m = 9, .n = 264, .fill = fill});
       add({.m = 3, .n = 1301, .fill = fill, .offset = 1});
     }
-    for (Spec full : {Spec{.m = 3000, .n = 768}, Spec{.m = 20001, .n = 33}, Spec{.m = 300, .n = 8192},
+    for (Spec full : {Spec{.m = 3000, .n = 768}, Spec{.m = 70001, .n = 33}, Spec{.m = 300, .n = 8192},
                       Spec{.m = 17, .n = 40000}}) {
       full.tier = CaseTier::full;
       full.fill = Fill::normal;

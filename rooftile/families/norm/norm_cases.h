@@ -57,6 +57,9 @@ inline void add_lengths(std::vector<Spec>& specs, DType dtype) {
     specs.push_back({.m = 67, .n = n, .dtype = dtype});
     specs.push_back({.m = 5, .n = n, .dtype = dtype, .residual = true, .offset = 1});
   }
+  if (dtype == DType::f32) {
+    for (std::int64_t n = 1; n <= 33; ++n) specs.push_back({.m = 11, .n = n, .dtype = dtype});
+  }
   for (const RowShape& shape : norm_plan::kRowShapes) {
     const std::int64_t n = shape.capacity() * vector;
     if (n > 16384) continue;
@@ -153,6 +156,8 @@ inline void add_options(std::vector<Spec>& specs, DType dtype) {
       add({.m = 7, .n = n, .eps = "0", .mean = "1e-30"});
     }
   }
+  if (dtype != DType::f16)
+    add({.m = 2, .n = 10000, .mean = "1e30"});  // of one size: sums whose roundings add up
   add({.m = 3, .n = 9001, .offset = 3, .in_place = true});
   add({.m = 3, .n = 9000, .mean = "300", .residual = true});
   for (const Fill fill :
@@ -173,7 +178,7 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
     add_grids(specs, dtype);
     add_options(specs, dtype);
     for (Spec full :
-         {Spec{.m = 1000, .n = 769}, Spec{.m = 40001, .n = 33}, Spec{.m = 140, .n = 12289},
+         {Spec{.m = 1000, .n = 769}, Spec{.m = 70001, .n = 33}, Spec{.m = 140, .n = 12289},
           Spec{.m = 17, .n = 57856}, Spec{.m = 3, .n = 300003}, Spec{.m = 1, .n = (1 << 20) + 3}}) {
       full.dtype = dtype;
       full.tier = CaseTier::full;

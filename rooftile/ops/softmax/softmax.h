@@ -13,8 +13,8 @@
 // Aliasing   y may be x itself. It must not overlap x otherwise, nor bias or mask.
 // Empty      without elements there is nothing to do.
 // NaN, +-inf a NaN in v, or +inf, makes its row NaN and no other. A row of -inf alone gives zeros (log: -inf).
-// Temperature  at least 0. 0 is argmax: 1 at the first of the largest elements, else 0 (log: 0 and -inf); +inf is an element as
-//            any other then.
+// Temperature  0, or from 1e-30 on, as far as differences of a row are finite in f32. 0 is argmax: 1 at the first of the largest elements,
+//            else 0 (log: 0 and -inf); +inf is an element as any other then.
 // Size       64-bit index arithmetic; 2^31 elements and more are served.
 // Error      tests: softmax_ref.cpp.
 // Determinism  run-to-run. The order of additions follows from shapes, strides, alignment and the device.

@@ -56,6 +56,9 @@ void add_lengths(std::vector<Case>& cases, DType dtype) {
     cases.push_back(make_case({.m = 67, .n = n, .dtype = dtype}));
     cases.push_back(make_case({.m = 5, .n = n, .dtype = dtype, .log = true, .offset = 1}));
   }
+  if (dtype == DType::f32) {
+    for (std::int64_t n = 1; n <= 33; ++n) cases.push_back(make_case({.m = 11, .n = n, .dtype = dtype}));
+  }
   for (const RowShape& shape : softmax_plan::kRowShapes) {
     const std::int64_t n = shape.capacity() * vector;
     if (n > 16384) continue;

@@ -3,8 +3,8 @@
 //   dx[j] = (dy[j] - sum over i of dy[i] y[i]) * y[j] / temperature
 //   log:  dx[j] = (dy[j] - exp(y[j]) * sum over i of dy[i]) / temperature
 //
-// y          what softmax gave (with .log its logarithms): x, bias and mask are not asked for once more. dx is the gradient of x and of
-//            the bias alike; where the mask was 0 it is 0.
+// y          what softmax gave (with .log its logarithms): x, bias and mask are not asked for once more. dx is the gradient of x, and of
+//            a bias that is not expanded (of one for all rows it is their sum); where the mask was 0 it is 0.
 // Shapes     y, dy, dx: [..., n], a row along the last axis.
 // Layout     any strides, those of dx give every element a place of its own. The axes in front of the last lie at two strides at most
 //            once neighbours that allow it are one. Fast where rows have no gaps between elements and lie to 16 bytes alike.

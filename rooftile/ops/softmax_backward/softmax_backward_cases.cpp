@@ -60,6 +60,8 @@ std::vector<Case> softmax_backward_cases() {
       add({.m = 67, .n = n});
       add({.m = 5, .n = n, .log = true, .offset = 1});
     }
+    if (dtype == DType::f32)
+      for (std::int64_t n = 1; n <= 33; ++n) add({.m = 11, .n = n});
     // Rows of every shape that registers have, full and with one element more; aligned and beginning anywhere.
     for (const RowShape& shape : softmax_backward_plan::kRowShapes) {
       const std::int64_t n = shape.capacity() * kRowVectorBytes / size;

@@ -18,20 +18,21 @@ __device__ __forceinline__ void normalise_thread_row(const Operands<T>& call, St
   for (std::int64_t j = 0; j < call.length(); ++j) row.store(j, results.of(row.again(j)));
 }
 
-// Statistics in one walk.
-template <class Norm, class T>
+// Statistics in one walk: a Walk takes a row's elements one by one, add(v), and has its `stats`.
+template <class Norm, class T, class Walk>
 __global__ void __launch_bounds__(norm_plan::kLessonBlock) one_walk_kernel(Operands<T> call) {
   normalise_thread_row<Norm>(call, [&](const RowElements<T>&, auto first, float) {
-    typename Norm::Walk walk;
+    Walk walk;
     for (std::int64_t j = 0; j < call.length(); ++j) walk.add(first(j));
     return walk.stats;
   });
 }
 
-template <class Norm, class Args>
+template <class Norm, class Walk = typename Norm::Walk, class Args>
 Status launch_one_walk(const Call<Args>& call) {
   return dispatch_floats(call.args, [&]<class T>() {
-    return launch_rows<T>(call, one_walk_kernel<Norm, T>, norm_plan::kLessonBlock, norm_plan::kLessonBlock);
+    return launch_rows<T>(call, one_walk_kernel<Norm, T, Walk>, norm_plan::kLessonBlock,
+                          norm_plan::kLessonBlock);
   });
 }
 

@@ -2,7 +2,7 @@
 //
 // Idea       the mean moves by each element's share of its difference from it; the squares grow by the product of the differences
 //            before and after.
-// Change     one walk in place of two, and nothing that cancels: differences are as small as the deviation.
+// Change     nothing cancels, differences being as small as the deviation: one walk for the statistics in single, too.
 // Limits     rows of at most 16384 elements.
 // Bottleneck a warp's lanes are a row apart; a division for each element.
 // Source     Welford, Note on a method for calculating corrected sums of squares and products (1962).
