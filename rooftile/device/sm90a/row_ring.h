@@ -2,14 +2,14 @@
 //
 //   __shared__ RowRingShared<kWarps, Stats> s;
 //   ROOFTILE_DYN_SHARED(uint4, s_ring);                       // stages of ring_stage_bytes(kWarps)
-//   RowRing<T, kWarps, Stats> ring(s, s_ring, plan);
-//   if (ring.is_producer()) ring.load(rows, first, step, place_of);  // place_of(row): where it begins
+//   RowRing<T, kWarps, Stats, kClustered> ring(s, s_ring, plan);
+//   if (ring.is_producer()) ring.load(rows, first, step, n, place_of);  // place_of(row): where it begins
 //   else for (row = first; row < rows; row += step) {
 //     ring.begin(place_of(row), n);
 //     Stats own = identity;
-//     ring.for_each_arriving([&](const Vec<T, k>& vec) { ... }, filler);
+//     ring.for_each_arriving(filler, [&](const Vec<T, k>& vec) { ... });
 //     const Stats all = ring.all_reduce(own, identity, combine, over_lanes);
-//     ring.write(g_out, [&](const Vec<T, k>& vec) { return ...; });
+//     ring.write(g_out, filler, [&](const Vec<T, k>& vec) { return ...; });
 //   }
 //   ring.finish();
 //

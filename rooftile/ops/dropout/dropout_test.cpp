@@ -43,7 +43,6 @@ TEST_P(DropoutTest, OnlyThePlaceDecides) {
     const std::vector<float> part = dropped(n, {.seed = 11});
     EXPECT_EQ(part, std::vector<float>(all.begin(), all.begin() + n)) << n;
   }
-  // The first words of Philox4x32-10 of counter 0 and key 11, which are those of no device in particular.
   const Tensor x = tensor({5000}, one);
   Tensor y = tensor({5000}, [](std::int64_t) { return kNan; });
   for_every_rung(dropout_operator(), DropoutArgs{.x = x, .y = y, .seed = 11}, 2,
@@ -53,6 +52,20 @@ TEST_P(DropoutTest, OnlyThePlaceDecides) {
   const std::vector<float> ones(5000, 1.0f);
   const Tensor there = Tensor::from(*host, rooftile::view(ones, {5000})).value();
   EXPECT_EQ((*dropout(*host, there, {.seed = 11}))[0].to_vector<float>().value(), all);
+}
+
+// The words of Philox4x32-10 of counter 0 and key 0 as its authors publish them: an element whose word is p * 2^32 or more is kept.
+TEST_P(DropoutTest, KeepsByThePublishedWords) {
+  constexpr double kWords[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
+  const Tensor x = tensor({4}, one);
+  Tensor y = tensor({4}, [](std::int64_t) { return kNan; });
+  for (const double p : {0.2, 0.5, 0.7, 0.9}) {
+    for_every_rung(dropout_operator(), DropoutArgs{.x = x, .y = y, .p = p}, 2, [&](const std::string& rung) {
+      const std::vector<float> all = y.to_vector<float>().value();
+      for (std::size_t i = 0; i < all.size(); ++i)
+        EXPECT_EQ(all[i] != 0, kWords[i] >= p * 4294967296.0) << rung << " " << p << " " << i;
+    });
+  }
 }
 
 // Six deviations of a binomial distribution; neighbouring streams and seeds have nothing in common.

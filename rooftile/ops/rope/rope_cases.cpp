@@ -30,6 +30,11 @@ struct Spec {
   bool inverse = false;
   std::string_view scaling = "none";
   std::string_view base = "10000";
+  // Of the scaling; none: the operator's.
+  std::string_view factor{};
+  std::string_view low_frequency{};
+  std::string_view high_frequency{};
+  std::string_view original{};
   Fill fill = Fill::uniform;
   int offset = 0;
   bool in_place = false;
@@ -46,6 +51,11 @@ Case make_case(const Spec& spec) {
   set("rotary", std::to_string(spec.rotary));
   set("scaling", std::string(spec.scaling));
   set("base", std::string(spec.base));
+  for (const auto& [name, value] :
+       {std::pair{"factor", spec.factor}, std::pair{"low_frequency", spec.low_frequency},
+        std::pair{"high_frequency", spec.high_frequency}, std::pair{"original", spec.original}}) {
+    if (!value.empty()) set(name, std::string(value));
+  }
   if (spec.inverse) set("inverse", "true");
   if (spec.kv >= 0) set("kv", std::to_string(spec.kv));
   if (spec.given > 0) set("given", std::to_string(spec.given));
@@ -82,7 +92,41 @@ std::vector<Case> rope_cases() {
       add({.b = 2, .s = 7, .h = 3, .d = 26, .kv = 2, .offset = 1, .in_place = true});
       add({.b = 1, .s = 9, .h = 2, .d = 64, .given = 2, .scaling = "linear"});
       add({.b = 1, .s = 9, .h = 2, .d = 128, .given = 2, .scaling = "llama3", .base = "500000"});
+      // Of these positions and numbers every one of llama3's three kinds of frequencies.
+      add({.b = 2,
+           .s = 9,
+           .h = 2,
+           .d = 128,
+           .kv = 1,
+           .given = 3,
+           .rotary = 96,
+           .scaling = "llama3",
+           .factor = "3",
+           .low_frequency = "2",
+           .high_frequency = "16",
+           .original = "1024"});
+      add({.b = 2,
+           .s = 9,
+           .h = 2,
+           .d = 40,
+           .kv = 2,
+           .given = 4,
+           .inverse = true,
+           .scaling = "llama3",
+           .factor = "0.5",
+           .original = "300"});
+      add({.b = 2,
+           .s = 9,
+           .h = 2,
+           .d = 64,
+           .kv = 3,
+           .given = 4,
+           .rotary = 32,
+           .inverse = true,
+           .scaling = "linear",
+           .factor = "2.5"});
       add({.b = 0, .s = 7, .h = 3, .d = 64});
+      add({.b = 2, .s = 0, .h = 3, .d = 64, .kv = 1});
       add({.b = 1, .s = 7, .h = 0, .d = 64, .kv = 3});
       for (const Fill fill :
            {Fill::nan_inside, Fill::inf_inside, Fill::normal, Fill::small_integers, Fill::one_maximum})
@@ -142,16 +186,18 @@ Result<CasePlan> plan_case(const Case& c) {
   InputPlan k = heads_of(kv);
   k.absent = std::holds_alternative<NoValue>(c.params.at("kv"));
   if (k.absent) k.strides = {};
-  InputPlan positions{.dtype = given == 2 ? DType::i64 : DType::i32,
-                      .shape = given == 2 ? Extents{b, s} : Extents{s},
+  const bool by_batch = given == 2 || given == 4;
+  const bool is_long = given == 2 || given == 3;
+  InputPlan positions{.dtype = is_long ? DType::i64 : DType::i32,
+                      .shape = by_batch ? Extents{b, s} : Extents{s},
                       .draw = drawn_positions(),
                       .absent = given == 0};
   CasePlan plan;
   const double bytes = static_cast<double>(b * s * d) * static_cast<double>((h + (k.absent ? 0 : kv))) *
                        static_cast<double>(size_of(c.dtype));
-  plan.read_bytes = bytes + (given == 2   ? static_cast<double>(b * s) * 8
-                             : given == 1 ? static_cast<double>(s) * 4
-                                          : 0);
+  plan.read_bytes = bytes;
+  if (given > 0)
+    plan.read_bytes += static_cast<double>(by_batch ? b * s : s) * static_cast<double>(is_long ? 8 : 4);
   plan.write_bytes = bytes;
   plan.inputs = {heads_of(h), std::move(k), std::move(positions)};
   return plan;
