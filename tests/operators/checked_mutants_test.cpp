@@ -9,7 +9,7 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -39,20 +39,29 @@ std::set<std::string> equivalent_mutants(const std::string& op) {
   }
 }
 
-// Whether a mutant may be expected at all: not every operator's kernels wait for anything.
-bool kernels_have_barriers(const std::string& op) {
+// All that is written in the files of a folder; nothing where there is none.
+std::string texts_below(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
-  for (const char* family : {"ops", "lessons"}) {
-    const fs::path folder = fs::path(ROOFTILE_SOURCE_DIR) / "rooftile" / family / op;
-    if (!fs::exists(folder)) continue;
-    for (const fs::directory_entry& file : fs::recursive_directory_iterator(folder)) {
-      if (!file.is_regular_file()) continue;
-      std::ostringstream text;
-      text << std::ifstream(file.path()).rdbuf();
-      if (text.str().find("__sync") != std::string::npos) return true;
-    }
+  std::string text;
+  if (!fs::exists(folder)) return text;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path());
+    text.append(std::istreambuf_iterator<char>(file), {});
   }
-  return false;
+  return text;
+}
+
+// Whether a mutant may be expected at all: not every operator's kernels, or those of the families that it includes, wait for
+// anything.
+bool kernels_have_barriers(const std::string& op) {
+  const std::filesystem::path root = std::filesystem::path(ROOFTILE_SOURCE_DIR) / "rooftile";
+  std::string text = texts_below(root / "ops" / op) + texts_below(root / "lessons" / op);
+  for (const auto& family : std::filesystem::directory_iterator(root / "families")) {
+    if (text.find("rooftile/families/" + family.path().filename().string() + "/") != std::string::npos)
+      text += texts_below(family.path());
+  }
+  return text.find("__sync") != std::string::npos;
 }
 
 // Most mutants are reported on a few tiles; for the others a ring of copies must come round.
