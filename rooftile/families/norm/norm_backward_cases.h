@@ -23,6 +23,7 @@ struct Spec {
   int pad = 0;
   Fill fill = Fill::uniform;
   int offset = 0;
+  bool in_place = false;
   CaseTier tier = CaseTier::quick;
 };
 
@@ -38,6 +39,7 @@ inline Case make_case(const std::vector<ParamSpec>& params, const Spec& spec) {
           .params = values,
           .fill = spec.fill,
           .offset = spec.offset,
+          .in_place = spec.in_place,
           .tier = spec.tier};
 }
 
@@ -75,6 +77,8 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
       add({.m = 6, .n = n, .eps = "0", .fill = Fill::normal});
       add({.m = 6, .n = n, .pad = 8});
       add({.m = 6, .n = n, .mean = "100"});
+      add({.m = 6, .n = n, .adds = true, .in_place = true});
+      add({.m = 67, .n = n - 1, .offset = 1, .in_place = true});
       if (dtype != DType::f16) add({.m = 7, .n = n, .mean = "1e30"});
     }
     for (const Fill fill : {Fill::nan_inside, Fill::nan_at_last, Fill::special, Fill::rising,

@@ -14,11 +14,13 @@
 // Dtypes     all alike: f32 f16 bf16
 // Arithmetic in f32; one rounding of each result to its dtype.
 // Alignment  that of an element.
-// Aliasing   outputs overlap nothing else.
+// Aliasing   dx may be dy itself. Outputs must not overlap anything else.
 // Outputs    dweight and dbias may be absent: nobody asks for them.
 // Empty      without rows dweight and dbias are zeros; without columns there is nothing to do.
 // NaN, +-inf a NaN in x or dy, or an infinity in x, makes its row of dx NaN; an infinity in dy leaves no element of its row finite. And
 //            columns, as far as they have one.
+// Range      the sum over a row of dy * weight * (x - mean x) is taken in f32 before it is divided: where it is beyond 3e38,
+//            dx of that row is not finite.
 // eps        at least 0, the one of forward.
 // Size       64-bit index arithmetic; up to 65535 * 16384 rows, some 2^30.
 // Error      tests: families/norm/norm_backward_ref.h.

@@ -6,9 +6,10 @@
 
 namespace rooftile::ROOFTILE_TARGET::norm::backward {
 
-// dx, a block for a row, and what the columns have to know of it.
+// A block for a row: what the columns have to know of it, and dx unless only_found.
 template <class Norm, class T>
-__global__ void __launch_bounds__(norm_backward_plan::kRowThreads) gradient_rows_kernel(Operands<T> call) {
+__global__ void __launch_bounds__(norm_backward_plan::kRowThreads)
+    gradient_rows_kernel(Operands<T> call, bool only_found) {
   using Threads = RowThreads<norm_backward_plan::kRowThreads>;
   __shared__ typename Norm::template StatsOf<double> s_stats[2][Threads::kWarps];
   __shared__ Means<double> s_means[Threads::kWarps];
@@ -28,6 +29,8 @@ __global__ void __launch_bounds__(norm_backward_plan::kRowThreads) gradient_rows
     return block_stats<Norm, Threads>(n, s_stats[scale == 1.0f ? 0 : 1],
                                       [&](std::int64_t j) { return value(j) * scale; });
   });
+  if (threadIdx.x == 0) call.g_found[r] = results;
+  if (only_found) return;
   Means<double> sums{};
   for (std::int64_t j = threadIdx.x; j < n; j += Threads::kThreads) {
     sums.g += static_cast<double>(g(j));
@@ -43,7 +46,6 @@ __global__ void __launch_bounds__(norm_backward_plan::kRowThreads) gradient_rows
     if (g_dsum != nullptr) dx += static_cast<float>(g_dsum[j * rows.tensors[kDsum].step]);
     g_dx[j * rows.tensors[kDx].step] = rounded<T>(dx);
   }
-  if (threadIdx.x == 0) call.g_found[r] = results;
 }
 
 // A part's rows of 32 columns, a warp in every kColumnWarps-th of them.
@@ -75,24 +77,32 @@ __global__ void __launch_bounds__(norm_backward_plan::kColumnWarps* kWarpSize)
   call.g_parts[(std::int64_t{blockIdx.y} * 2 + warp_index()) * n + j] = sum;
 }
 
+template <class Norm, class T>
+Status launch_gradient_rows(StreamRef stream, const Operands<T>& operands, bool only_found) {
+  return launch(gradient_rows_kernel<Norm, T>,
+                {.grid = dim3(static_cast<unsigned>(operands.count())),
+                 .block = dim3(norm_backward_plan::kRowThreads),
+                 .stream = stream},
+                operands, only_found);
+}
+
+// Where dx takes dy's place the columns go first.
 template <class Norm, class Args>
 Status launch_columns(const Call<Args>& call) {
   return dispatch_floats(call.args, [&]<class T>() -> Status {
     const Operands<T> operands = operands_of<T>(call);
     const Rows<kTensors>& rows = operands.places.rows;
     if (rows.length == 0) return {};
+    const bool in_place = operands.g_dx == operands.g_dy;
     if (rows.count > 0) {
-      ROOFTILE_TRY(launch(gradient_rows_kernel<Norm, T>,
-                          {.grid = dim3(static_cast<unsigned>(rows.count)),
-                           .block = dim3(norm_backward_plan::kRowThreads),
-                           .stream = call.stream},
-                          operands));
+      ROOFTILE_TRY(launch_gradient_rows<Norm>(call.stream, operands, in_place));
       ROOFTILE_TRY(launch(column_parts_kernel<T>,
                           {.grid = dim3(static_cast<unsigned>(ceil_div(rows.length, kWarpSize)),
                                         static_cast<unsigned>(operands.parts)),
                            .block = dim3(norm_backward_plan::kColumnWarps * kWarpSize),
                            .stream = call.stream},
                           operands));
+      if (in_place) ROOFTILE_TRY(launch_gradient_rows<Norm>(call.stream, operands, false));
     }
     return sum_parts(call.stream, operands);
   });
