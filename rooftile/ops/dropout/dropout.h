@@ -12,7 +12,9 @@
 //            kept. Or with the mask as `kept`.
 // Shapes     x, residual, y: alike. bias: [n], one for each column of the last axis. mask, and kept: bytes: x's shape, 1 or 0; bits: [ceil(numel
 //            / 8)], element i in bit i % 8 of byte i / 8, the last bits 0.
-// Layout     without gaps.
+// Layout     x, residual, y: any strides, 0 in x and residual, too; those of y give every element a place of its own. The axes in front of
+//            the last lie at two strides at most once neighbours that allow it are one. All others: without gaps. Fast where nothing has
+//            gaps, or rows are whole vectors at multiples of 16 bytes.
 // Dtypes     x, bias, residual, y alike: f32 f16 bf16. mask, kept: u8. counter: i64.
 // Arithmetic in f32; one rounding to y's dtype at the end.
 // Alignment  that of an element. Fast where x, residual and y begin at multiples of 16 bytes.

@@ -42,8 +42,16 @@ template <class T>
 void drop_group(const DropoutArgs& args, const Rule& rule, std::uint64_t stream, std::int64_t group) {
   const std::int64_t count = args.x.numel();
   const std::int64_t columns = dropout_plan::columns_of(args);
-  const auto at = [](const ConstTensorView& view, std::int64_t i) {
-    return is_absent(view) ? 0.0f : number(static_cast<const T*>(view.data)[i]);
+  const Rows<dropout_plan::kTensors> rows = dropout_plan::geometry(args);
+  const bool is_dense = dropout_plan::is_dense(args);
+  const auto offset = [&](std::size_t tensor, std::int64_t i) {
+    if (is_dense) return i;
+    const RowPitch& place = rows.tensors[tensor];
+    const std::int64_t row = i / columns;
+    return row / rows.inner * place.outer_pitch + row % rows.inner * place.pitch + i % columns * place.step;
+  };
+  const auto at = [&](const ConstTensorView& view, std::size_t tensor, std::int64_t i) {
+    return is_absent(view) ? 0.0f : number(static_cast<const T*>(view.data)[offset(tensor, i)]);
   };
   const bool has_mask = args.form != MaskForm::none && !is_absent(args.mask);
   auto* mask = static_cast<std::uint8_t*>(has_mask ? args.mask.data : nullptr);
@@ -51,10 +59,12 @@ void drop_group(const DropoutArgs& args, const Rule& rule, std::uint64_t stream,
   for (std::int64_t i = group * kGroup; i < smaller(count, (group + 1) * kGroup); ++i) {
     const bool kept = is_kept(args, rule, stream, i);
     if (kept) bits |= 1u << (i % kGroup);
-    const double residual = at(args.residual, i);
-    const double v = at(args.x, i) + (is_absent(args.bias) ? 0.0f : at(args.bias, i % columns));
+    const double residual = at(args.residual, dropout_plan::kResidual, i);
+    const float bias =
+        is_absent(args.bias) ? 0.0f : number(static_cast<const T*>(args.bias.data)[i % columns]);
+    const double v = at(args.x, dropout_plan::kX, i) + bias;
     const double y = kept ? v * static_cast<double>(rule.scale) + residual : residual;
-    T* target = static_cast<T*>(args.y.data) + i;
+    T* target = static_cast<T*>(args.y.data) + offset(dropout_plan::kY, i);
     if constexpr (std::is_same_v<T, float>) {
       *target = static_cast<float>(y);
     } else {

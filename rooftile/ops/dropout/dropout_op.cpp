@@ -32,10 +32,19 @@ Status check(const DropoutArgs& args) {
     return invalid_argument("counter must have one element");
   if (args.replay && is_absent(args.counter))
     return invalid_argument("replay is of a counter: without one the stream is offset, every time");
+  if (!dropout_plan::geometry(args).fits) {
+    return unsupported(
+        "the axes in front of the rows lie at more than two strides: call it for a part of the tensor at a time, or for a "
+        "copy without gaps");
+  }
   return {};
 }
 
-std::string_view supports_vectors(const DropoutArgs& args, const DeviceProperties&) {
+std::string_view supports_dense(const DropoutArgs& args, const DeviceProperties&) {
+  return dropout_plan::is_dense(args) ? "" : "serves x, residual and y without gaps: see strided_rows";
+}
+std::string_view supports_vectors(const DropoutArgs& args, const DeviceProperties& device) {
+  if (const std::string_view reason = supports_dense(args, device); !reason.empty()) return reason;
   return dropout_plan::has_vectors(args)
              ? ""
              : "needs x, residual and y that begin at multiples of 16 bytes: see philox_grouped";
@@ -43,6 +52,7 @@ std::string_view supports_vectors(const DropoutArgs& args, const DevicePropertie
 
 std::string_view choose(const DropoutArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
+  if (!dropout_plan::is_dense(args)) return "strided_rows";
   return supports_vectors(args, device).empty() ? "philox_vectorized" : "state_per_thread";
 }
 
@@ -55,15 +65,21 @@ std::vector<Rung<DropoutArgs>> rung_table() {
       {.rung = dropout_rungs::state_per_thread,
        .idea = "A thread for each element calls Philox and takes one of four words.",
        .change = "the start of the GPU climb",
+       .supports = supports_dense,
        .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
       {.rung = dropout_rungs::philox_grouped,
        .idea = "A thread for the elements of a vector uses every word of its calls.",
        .change = "a fourth of the multiplications",
+       .supports = supports_dense,
        .expects = {{"global_load_sectors_per_request", 15, 16}}},
       {.rung = dropout_rungs::philox_vectorized,
        .idea = "Four vectors are on their way before Philox is called.",
        .change = "16 bytes for each load and store",
        .supports = supports_vectors,
+       .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, 1.05}}},
+      {.rung = dropout_rungs::strided_rows,
+       .idea = "A thread asks for the row and the column of each of its vectors.",
+       .change = "rows may lie as those of a view do",
        .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, 1.05}}},
   };
 }
@@ -80,8 +96,7 @@ const OperatorDescriptor& dropout_operator() {
        .model = "reads every element once and writes it once: bound by memory.",
        .source = "Srivastava et al., Dropout (2014); Salmon et al., Parallel Random Numbers (2011)",
        .slots =
-           {in("x", &DropoutArgs::x,
-               {.dtypes = {DType::f32, DType::f16, DType::bf16}, .dense = true, .doc = "any shape"}),
+           {in("x", &DropoutArgs::x, {.dtypes = {DType::f32, DType::f16, DType::bf16}, .doc = "any shape"}),
             in("bias", &DropoutArgs::bias,
                {.dtype_of = "x",
                 .min_rank = 1,
@@ -90,7 +105,7 @@ const OperatorDescriptor& dropout_operator() {
                 .optional = true,
                 .doc = "[n]: added to x"}),
             in("residual", &DropoutArgs::residual,
-               {.dtype_of = "x", .shape_of = "x", .dense = true, .optional = true, .doc = "added last"}),
+               {.dtype_of = "x", .shape_of = "x", .optional = true, .doc = "added last"}),
             in("kept", &DropoutArgs::kept,
                {.dtypes = {DType::u8}, .dense = true, .optional = true, .doc = "a mask, in place of Philox"}),
             inout("counter", &DropoutArgs::counter,
@@ -98,8 +113,7 @@ const OperatorDescriptor& dropout_operator() {
                    .dense = true,
                    .optional = true,
                    .doc = "[1]: part of the stream, raised by one"}),
-            out("y", &DropoutArgs::y,
-                {.dtype_of = "x", .shape_of = "x", .dense = true, .may_alias = "x", .doc = "results"}),
+            out("y", &DropoutArgs::y, {.dtype_of = "x", .shape_of = "x", .may_alias = "x", .doc = "results"}),
             out("mask", &DropoutArgs::mask, spec_of_mask,
                 {.dtypes = {DType::u8},
                  .dense = true,

@@ -3,10 +3,12 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "rooftile/core/integers.h"
 #include "rooftile/core/operator.h"
+#include "rooftile/core/rows.h"
 #include "rooftile/core/rung.h"
 #include "rooftile/ops/dropout/dropout.h"
 
@@ -14,6 +16,12 @@ namespace rooftile::dropout_plan {
 
 inline constexpr int kBlock = 256;
 inline constexpr std::int64_t kVectorBytes = 16;
+
+// Places of the tensors in Rows.
+inline constexpr std::size_t kX = 0;
+inline constexpr std::size_t kResidual = 1;
+inline constexpr std::size_t kY = 2;
+inline constexpr std::size_t kTensors = 3;
 
 struct Rule {
   std::uint32_t threshold = 0;  // words below it are left out
@@ -50,11 +58,37 @@ inline std::int64_t columns_of(const DropoutArgs& args) {
   return args.x.rank() == 0 ? 1 : args.x.shape[args.x.rank() - 1];
 }
 
+// A scalar is a row of one.
+inline Rows<kTensors> geometry(const DropoutArgs& args) {
+  if (args.x.rank() > 0) return rows_of<kTensors>({args.x, args.residual, args.y});
+  Rows<kTensors> rows;
+  rows.length = 1;
+  return rows;
+}
+
+inline bool is_dense(const DropoutArgs& args) {
+  return args.x.contiguous() && args.y.contiguous() &&
+         (is_absent(args.residual) || args.residual.contiguous());
+}
+
 inline bool has_vectors(const DropoutArgs& args) {
   const auto is_aligned = [](const ConstTensorView& view) {
     return is_absent(view) || reinterpret_cast<std::uintptr_t>(view.data) % kVectorBytes == 0;
   };
   return is_aligned(args.x) && is_aligned(args.residual) && is_aligned(args.y);
+}
+
+// Whether all rows are whole vectors at multiples of 16 bytes.
+inline bool has_vector_rows(const DropoutArgs& args) {
+  const Rows<kTensors> rows = geometry(args);
+  const auto size = static_cast<std::int64_t>(size_of(args.x.dtype));
+  const auto is_whole = [&](const ConstTensorView& view, std::size_t tensor) {
+    const RowPitch& place = rows.tensors[tensor];
+    return is_absent(view) || (place.step == 1 && place.pitch * size % kVectorBytes == 0 &&
+                               place.outer_pitch * size % kVectorBytes == 0);
+  };
+  return has_vectors(args) && rows.length * size % kVectorBytes == 0 && is_whole(args.x, kX) &&
+         is_whole(args.residual, kResidual) && is_whole(args.y, kY);
 }
 
 }  // namespace rooftile::dropout_plan

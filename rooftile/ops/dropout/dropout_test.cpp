@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "rooftile/core/host_tensor.h"
 #include "rooftile/core/operator.h"
 #include "tests/ops/operator_fixture.h"
 
@@ -21,6 +22,8 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 float one(std::int64_t) { return 1; }
+// Without a period that rows could have in common; between -3 and 3, and never 0.
+float number(std::int64_t i) { return static_cast<float>(i * i / 3 % 97) / 16.0f - 3.03125f; }
 
 class DropoutTest : public OnEveryDevice {
  protected:
@@ -153,6 +156,86 @@ TEST_P(DropoutTest, NothingOfWhatIsLeftOutComesThrough) {
   });
 }
 
+// [2, 3, n] out of larger tensors, x at two strides, residual with one row for all, y with gaps between elements or none: as their copies
+// without gaps, with every mask, the mask of bits across rows, too.
+TEST_P(DropoutTest, RowsMayLieAnywhere) {
+  struct Layout {
+    std::int64_t columns, x_from, y_step;
+  };
+  for (const Layout& at :
+       {Layout{40, 3, 1}, Layout{40, 4, 1}, Layout{37, 4, 1}, Layout{33, 1, 2}, Layout{1, 0, 1}}) {
+    const std::int64_t n = at.columns;
+    const Tensor room = tensor({2, 5, n + 8}, number);
+    const Tensor behind = tensor({n}, [](std::int64_t j) { return 0.5f + static_cast<float>(j % 3); });
+    const Tensor bias = tensor({n}, [](std::int64_t j) { return static_cast<float>(j % 7) - 3; });
+    const ConstTensorView x = std::as_const(room).view().slice(1, 1, 4).slice(2, at.x_from, at.x_from + n);
+    const Tensor x_copy = tensor({2, 3, n}, [&](std::int64_t i) {
+      return number((i / n / 3 * 5 + i / n % 3 + 1) * (n + 8) + at.x_from + i % n);
+    });
+    const Tensor behind_copy =
+        tensor({2, 3, n}, [&](std::int64_t i) { return 0.5f + static_cast<float>(i % n % 3); });
+    for (const MaskForm form : {MaskForm::none, MaskForm::bytes, MaskForm::bits}) {
+      const DropoutArgs options{.p = 0.4, .form = form, .seed = 5};
+      DropoutArgs dense = options;
+      dense.bias = bias;
+      dense.residual = behind_copy;
+      const auto expected = dropout(context(), x_copy, dense);
+      ASSERT_TRUE(expected.ok()) << expected.status().message();
+      const std::vector<float> values = (*expected)[0].to_vector<float>().value();
+      const std::vector<std::uint8_t> kept = (*expected)[1].to_vector<std::uint8_t>().value();
+      Tensor out = tensor({2, 4, n * at.y_step + 1}, [](std::int64_t) { return kNan; });
+      const std::vector<std::uint8_t> poison(kept.size(), 0xAA);
+      Tensor mask = Tensor::from(context(), view(poison, (*expected)[1].shape())).value();
+      DropoutArgs args = options;
+      args.x = x;
+      args.bias = bias;
+      args.residual = std::as_const(behind).view().expand({2, 3, n});
+      args.y = out.view().slice(1, 0, 3).slice(2, 0, n * at.y_step, at.y_step);
+      if (form != MaskForm::none) args.mask = mask;
+      for_every_rung(
+          dropout_operator(), args, GetParam().kind == DeviceKind::cpu ? 2 : 1, [&](const std::string& rung) {
+            const std::vector<float> all = out.to_vector<float>().value();
+            std::size_t nans = 0;
+            for (const float value : all) nans += std::isnan(value) ? 1u : 0u;
+            EXPECT_EQ(nans, all.size() - values.size()) << rung;
+            for (std::size_t i = 0; i < values.size(); ++i) {
+              const auto row = static_cast<std::int64_t>(i) / n;
+              const std::int64_t place = (row / 3 * 4 + row % 3) * (n * at.y_step + 1) +
+                                         static_cast<std::int64_t>(i) % n * at.y_step;
+              ASSERT_EQ(all[static_cast<std::size_t>(place)], values[i]) << rung << " " << n << " " << i;
+            }
+            if (form != MaskForm::none) {
+              EXPECT_EQ(mask.to_vector<std::uint8_t>().value(), kept) << rung << " " << n;
+            }
+          });
+    }
+  }
+}
+
+// The same of a tensor in place, of every dtype: elements that gaps hold stay.
+TEST_P(DropoutTest, RowsWithGapsInPlace) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const std::int64_t n : {24, 25}) {
+      HostTensor ones = HostTensor::create(dtype, {3, 32}).value();
+      for (std::int64_t i = 0; i < ones.numel(); ++i) ones.set(i, 1);
+      Tensor room = Tensor::from(context(), ones.view()).value();
+      const TensorView rows = room.view().slice(1, 0, n);
+      ASSERT_TRUE(dropout(context(), {.x = rows, .y = rows, .seed = 8}).ok());
+      HostTensor results = HostTensor::create(dtype, {3, 32}).value();
+      ASSERT_TRUE(
+          copy(context().stream(), results.data(), kCpu, room.data(), GetParam(), results.bytes()).ok());
+      ASSERT_TRUE(context().synchronize().ok());
+      const std::vector<float> expected = dropped(3 * n, {.seed = 8});
+      for (std::int64_t i = 0; i < results.numel(); ++i) {
+        const bool is_gap = i % 32 >= n;
+        EXPECT_EQ(results.at(i),
+                  is_gap ? 1 : static_cast<double>(expected[static_cast<std::size_t>(i / 32 * n + i % 32)]))
+            << to_string(dtype) << " " << n << " " << i;
+      }
+    }
+  }
+}
+
 TEST_P(DropoutTest, RefusesWhatItCannotServe) {
   const Tensor x = tensor({4, 6}, one);
   const Tensor bias = tensor({5}, one);
@@ -166,6 +249,12 @@ TEST_P(DropoutTest, RefusesWhatItCannotServe) {
             "kept needs form: it says whether they are bytes or bits");
   EXPECT_EQ(refusal({.x = x, .kept = kept, .y = y, .form = MaskForm::bytes}),
             "kept must have the shape [4,6], as form says");
+  const Tensor room = tensor({6, 9, 7, 8}, one);
+  Tensor small = tensor({4, 6, 5, 8}, one);
+  EXPECT_NE(
+      refusal({.x = std::as_const(room).view().slice(0, 0, 4).slice(1, 0, 6).slice(2, 0, 5), .y = small})
+          .find("lie at more than two strides"),
+      std::string::npos);
   EXPECT_EQ(refusal({.x = x, .y = y, .replay = true}),
             "replay is of a counter: without one the stream is offset, every time");
 }

@@ -109,10 +109,10 @@ Status dispatch_floats(const DropoutArgs& args, Body&& body) {
 // When all elements have had their stream.
 static __global__ void advance_kernel(std::int64_t* g_counter) { *g_counter += 1; }
 
-// A kernel of this call's operands; then the counter.
-template <class T>
-Status launch_elements(const Call<DropoutArgs>& call, void (*kernel)(Operands<T>),
-                       std::int64_t elements_per_thread) {
+// A kernel of this call's operands, and of `more`; then the counter.
+template <class T, class... More>
+Status launch_elements(const Call<DropoutArgs>& call, void (*kernel)(Operands<T>, More...),
+                       std::int64_t elements_per_thread, const More&... more) {
   const Operands<T> operands = operands_of<T>(call);
   if (operands.count == 0) return {};
   const std::int64_t blocks = ceil_div(operands.count, elements_per_thread * kBlock);
@@ -120,7 +120,7 @@ Status launch_elements(const Call<DropoutArgs>& call, void (*kernel)(Operands<T>
   if (blocks > kMostBlocks) return unsupported("more than 2^31 - 1 blocks: call it for a part of the tensor");
   ROOFTILE_TRY(launch(
       kernel, {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(kBlock), .stream = call.stream},
-      operands));
+      operands, more...));
   if (!dropout_plan::advances(call.args)) return {};
   return launch(advance_kernel, {.grid = dim3(1), .block = dim3(1), .stream = call.stream},
                 static_cast<std::int64_t*>(call.args.counter.data));
