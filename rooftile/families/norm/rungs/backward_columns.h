@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(norm_backward_plan::kColumnWarps* kWarpSize)
 template <class Norm, class T>
 Status launch_gradient_rows(StreamRef stream, const Operands<T>& operands, bool only_found) {
   return launch(gradient_rows_kernel<Norm, T>,
-                {.grid = dim3(static_cast<unsigned>(operands.count())),
+                {.grid = dim3(static_cast<unsigned>(operands.places.rows.count)),
                  .block = dim3(norm_backward_plan::kRowThreads),
                  .stream = stream},
                 operands, only_found);
