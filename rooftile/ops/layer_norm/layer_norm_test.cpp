@@ -286,14 +286,14 @@ TEST(LayerNormTestPlan, ClustersStayForManyWholeRows) {
     EXPECT_EQ(plan.workspace.zeroed_bytes, clusters > 0 ? sizeof(std::uint32_t) : 0);
     return clusters;
   };
-  EXPECT_EQ(staying(1024, 131072, DType::f32), 15);
-  EXPECT_EQ(staying(1024, 131072, DType::bf16), 30);
-  EXPECT_EQ(staying(120, 131072, DType::f32), 15);
-  EXPECT_EQ(staying(119, 131072, DType::f32), 0);   // too few rows
+  EXPECT_EQ(staying(1024, 131072, DType::f32), 7);
+  EXPECT_EQ(staying(1024, 131072, DType::bf16), 15);
+  EXPECT_EQ(staying(84, 131072, DType::f32), 7);
+  EXPECT_EQ(staying(83, 131072, DType::f32), 0);    // too few rows
   EXPECT_EQ(staying(1024, 131073, DType::f32), 0);  // rows that begin anywhere
   EXPECT_EQ(staying(1024, 131072, DType::f32, true), 0);
   EXPECT_EQ(staying(4096, 32768, DType::f32), 0);  // four blocks
-  EXPECT_EQ(staying(4096, 65536, DType::f16), 60);
+  EXPECT_EQ(staying(4096, 65536, DType::f16), 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, LayerNormTest, ::testing::ValuesIn(usable_devices()), device_name);
