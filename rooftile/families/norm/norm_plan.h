@@ -215,12 +215,11 @@ RungPlan plan_vectorized(const Args& args, const DeviceProperties&) {
   return {.config =
               PlanConfig::of(Cut{.rows = rows, .is_whole = whole, .shape = row_shape(args, rows, whole)})};
 }
-// Clusters lie within 16 or 18 neighbouring multiprocessors: of an H100's 132 those of 8 and 16 blocks fill 120. f32 rows of 4 blocks gain
-// nothing: layer_norm of 4096 x 32768 takes 1.03 times as long on an H100, as long on an H200.
+// Clusters lie within 16 or 18 neighbouring multiprocessors: of an H100's 132 those of 8 and 16 blocks fill 120.
 template <class Args>
 int staying_clusters(const Args& args, const Cut& cut, const DeviceProperties& device) {
   if (!cut.is_whole || !is_absent(args.residual) || cut.cluster.shape != kStayingShape ||
-      cut.cluster.blocks == 0 || (cut.cluster.blocks == 4 && args.x.dtype == DType::f32))
+      cut.cluster.blocks == 0)
     return 0;
   const int clusters = device.multiprocessors * 10 / 11 / cut.cluster.blocks;
   const bool is_many = cut.rows.count >= kManyRows * kStayingGroups * clusters &&
