@@ -14,6 +14,7 @@
 
 #include "rooftile/core/operator.h"
 #include "rooftile/families/norm/norm_plan.h"
+#include "rooftile/families/norm/norm_testing.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
@@ -219,6 +220,19 @@ TEST_P(LayerNormTest, ANanStaysInItsRow) {
             }
           });
     }
+  }
+}
+
+// vectorized, a cluster for each row, clusters that stay, grid.
+TEST_P(LayerNormTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
+  if (GetParam().kind != DeviceKind::cuda)
+    GTEST_SKIP() << "streams of cpu and sim run at once and cannot be captured";
+  for (const auto& [m, n] :
+       {std::pair{300, 1000}, std::pair{40, 20480}, std::pair{600, 20480}, std::pair{16, 131072}}) {
+    norm_testing::expect_the_same_in_graphs_and_streams(
+        context(), m, n, [](Context& on, const Tensor& x, Tensor& y) {
+          return layer_norm(on, LayerNormArgs{.x = x, .y = y});
+        });
   }
 }
 
