@@ -67,11 +67,12 @@ inline void add_lengths(std::vector<Spec>& specs, DType dtype) {
     specs.push_back({.m = m, .n = n, .dtype = dtype});
     specs.push_back({.m = m, .n = n + 1, .dtype = dtype, .residual = true, .offset = 1});
   }
-  // Whole rows that have half a warp, in part; some take their statistics again, beside one that does not.
-  for (const RowShape& shape : norm_plan::kHalfWarpShapes) {
-    const std::int64_t n = (shape.capacity() - 1) * vector;
-    specs.push_back({.m = 23, .n = n, .dtype = dtype});
-    if (dtype != DType::f16) specs.push_back({.m = 23, .n = n, .dtype = dtype, .mean = "1e30"});
+  // Whole rows with a vector less than fills a shape, and full ones, of which some take their statistics again, beside one that does not.
+  for (const RowShape& shape : norm_plan::kWholeShapes) {
+    const std::int64_t n = shape.capacity() * vector;
+    const std::int64_t m = n > 2000 ? 5 : 23;
+    specs.push_back({.m = m, .n = n - vector, .dtype = dtype});
+    if (dtype != DType::f16) specs.push_back({.m = m, .n = n, .dtype = dtype, .mean = "1e30"});
   }
   specs.push_back({.n = 1000, .dtype = dtype});
   for (const std::int64_t m : {0, 3}) specs.push_back({.m = m, .n = 0, .dtype = dtype});

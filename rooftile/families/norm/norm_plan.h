@@ -1,6 +1,7 @@
 // How the rungs of layer_norm and rms_norm cut a call: rows, and who has which part of one. Args: LayerNormArgs or RmsNormArgs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,8 @@ inline constexpr std::int64_t kCpuStatsBytes = 24;
 // Longer chains of f32 sums are not exact enough.
 inline constexpr std::int64_t kLongestThreadRow = 16384;
 
+inline constexpr int kWarpThreads = 32;
+
 // warp_row: elements of a row that a lane has.
 inline constexpr int kOwnElements = 32;
 
@@ -52,9 +55,11 @@ inline constexpr std::array<RowShape, 15> kRowShapes = {{{1, 1},
                                                          {128, 8},
                                                          {256, 8},
                                                          {512, 8}}};
-// Whole rows without a residual of what a warp would have 3 or 4 vectors a lane of: 16 lanes have as many rows on their way in half of
-// the warps, and take one step less for each of its sums. layer_norm of bf16 8192 x 768 0.904 of the bound, 0.810 by a warp.
-inline constexpr std::array<RowShape, 3> kHalfWarpShapes = {{{16, 5}, {16, 6}, {16, 8}}};
+// Of whole rows without a residual alone. Half a warp, where a warp would have 3 or 4 vectors a lane: 16 lanes have as many rows on their
+// way in half of the warps, and take one step less for each of its sums. layer_norm of bf16 8192 x 768 0.904 of the bound, 0.810 by a warp.
+// Rows that fill their threads, 4 vectors each: twice as many threads as of 8, and half of what one does in turn; of others some would
+// have nothing to do. layer_norm of bf16 16384 x 4096 0.951 of a copy, 0.906 by 64 threads.
+inline constexpr std::array<RowShape, 5> kWholeShapes = {{{16, 5}, {16, 6}, {16, 8}, {128, 4}, {256, 4}}};
 inline constexpr std::int64_t kLongestLaneRow = 64;  // vectors of rows of 1 and 2 a lane
 inline constexpr int kVectorizedBlock = 128;         // threads, where rows have a warp at most
 
@@ -75,7 +80,7 @@ inline constexpr int kGridBeside = 2;
 struct Cut {
   Rows<kTensors> rows{};
   bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
-  int shape = 0;          // vectorized: which of kRowShapes, then kHalfWarpShapes; cluster: of kClusterShapes
+  int shape = 0;          // vectorized: which of kRowShapes, then kWholeShapes; cluster: of kClusterShapes
   ClusterCut cluster{};
   int staying_clusters = 0;  // cluster: 0: they have a row each
   GridCut grid{};
@@ -126,7 +131,7 @@ std::string_view supports_thread_rows(const Args& args, const DeviceProperties&)
 }
 template <class Args>
 std::string_view supports_warp_rows(const Args& args, const DeviceProperties&) {
-  return geometry(args).length > std::int64_t{kOwnElements} * 32
+  return geometry(args).length > std::int64_t{kOwnElements} * kWarpThreads
              ? "a warp's registers have room for rows of 1024 elements: see block_row"
              : "";
 }
@@ -199,12 +204,20 @@ RungPlan plan_parts(const Args& args, const DeviceProperties&) {
   if (parts <= 1) return {};
   return {.workspace = {.bytes = static_cast<std::size_t>(rows.count * parts * kCpuStatsBytes)}};
 }
+// Which of kWholeShapes; -1: none.
+inline int whole_shape(std::int64_t vectors) {
+  const auto* found = std::find_if(kWholeShapes.begin(), kWholeShapes.end(), [&](const RowShape& shape) {
+    return shape.threads < kWarpThreads ? vectors > kLongestLaneRow && vectors <= shape.capacity()
+                                        : vectors == shape.capacity();
+  });
+  return found == kWholeShapes.end() ? -1 : static_cast<int>(found - kWholeShapes.begin());
+}
 template <class Args>
 int row_shape(const Args& args, const Rows<kTensors>& rows, bool whole) {
   const std::int64_t vectors = vectors_of(args, rows);
-  if (whole && is_absent(args.residual) && vectors > kLongestLaneRow) {
-    const int half = shape_for(kHalfWarpShapes, vectors);
-    if (half >= 0) return static_cast<int>(kRowShapes.size()) + half;
+  if (whole && is_absent(args.residual)) {
+    const int shape = whole_shape(vectors);
+    if (shape >= 0) return static_cast<int>(kRowShapes.size()) + shape;
   }
   return shape_for(kRowShapes, vectors);
 }

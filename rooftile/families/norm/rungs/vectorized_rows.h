@@ -15,9 +15,9 @@ constexpr bool shares_beside(int threads, int vectors, bool is_whole) {
 
 constexpr RowShape row_shape(std::size_t shape) {
   constexpr std::size_t kFirst = norm_plan::kRowShapes.size();
-  return shape < kFirst ? norm_plan::kRowShapes[shape] : norm_plan::kHalfWarpShapes[shape - kFirst];
+  return shape < kFirst ? norm_plan::kRowShapes[shape] : norm_plan::kWholeShapes[shape - kFirst];
 }
-inline constexpr std::size_t kShapes = norm_plan::kRowShapes.size() + norm_plan::kHalfWarpShapes.size();
+inline constexpr std::size_t kShapes = norm_plan::kRowShapes.size() + norm_plan::kWholeShapes.size();
 
 template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
 __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual) / block_of(kThreads))
@@ -59,12 +59,12 @@ template <class Norm, bool kResidual, class T, std::size_t kShape = 0, class Arg
 Status launch_row_shape(const Call<Args>& call) {
   constexpr RowShape kOf = row_shape(kShape);
   constexpr int kBlock = block_of(kOf.threads);
-  constexpr bool kIsHalfWarp = kShape >= norm_plan::kRowShapes.size();  // of whole rows without a residual
+  constexpr bool kIsWhole = kShape >= norm_plan::kRowShapes.size();  // of whole rows without a residual
   const Cut& cut = call.template config<Cut>();
-  if constexpr (!kIsHalfWarp || !kResidual) {
+  if constexpr (!kIsWhole || !kResidual) {
     if (cut.shape == static_cast<int>(kShape)) {
       auto kernel = vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, true>;
-      if constexpr (!kIsHalfWarp) {
+      if constexpr (!kIsWhole) {
         if (!cut.is_whole)
           kernel = vectorized_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, false>;
       }
