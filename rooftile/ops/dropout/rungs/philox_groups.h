@@ -49,6 +49,23 @@ __device__ __forceinline__ void store_bits(const Operands<T>& call, std::int64_t
   }
 }
 
+// The group's bytes of the mask: by one store where kVectors asks for it and the mask allows it.
+template <bool kVectors, int kElements, class T>
+__device__ __forceinline__ void store_mask_bytes(const Operands<T>& call, std::int64_t first, unsigned kept) {
+  std::uint8_t* g_mask = call.g_mask + first;
+  if (kVectors && first + kElements <= call.count &&
+      reinterpret_cast<std::uintptr_t>(call.g_mask) % kElements == 0) {
+    Vec<std::uint8_t, kElements> bytes;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) bytes[e] = kept >> e & 1u;
+    store_vec(g_mask, bytes);
+    return;
+  }
+#pragma unroll
+  for (int e = 0; e < kElements; ++e)
+    if (first + e < call.count) g_mask[e] = kept >> e & 1u;
+}
+
 template <bool kVectors, class T>
 __global__ void __launch_bounds__(kBlock) groups_kernel(Operands<T> call) {
   constexpr int kElements = kVecElements<T>;
@@ -88,9 +105,7 @@ __global__ void __launch_bounds__(kBlock) groups_kernel(Operands<T> call) {
     if (call.is_bits) {
       store_bits<kElements>(call, first, kept);
     } else {
-#pragma unroll
-      for (int e = 0; e < kElements; ++e)
-        if (first + e < call.count) call.g_mask[first + e] = kept >> e & 1u;
+      store_mask_bytes<kVectors, kElements>(call, first, kept);
     }
   }
 }
