@@ -73,7 +73,7 @@ std::vector<Rung<DropoutArgs>> rung_table() {
        .supports = supports_dense,
        .expects = {{"global_load_sectors_per_request", 15, 16}}},
       {.rung = dropout_rungs::philox_vectorized,
-       .idea = "Four vectors are on their way before Philox is called.",
+       .idea = "A vector of 16-bit elements, two of f32, are on their way before Philox is called.",
        .change = "16 bytes for each load and store",
        .supports = supports_vectors,
        .expects = {{"global_load_sectors_per_request", 15, 16}, {"bytes_moved_over_needed", 1, 1.05}}},

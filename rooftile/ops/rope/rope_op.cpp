@@ -96,7 +96,7 @@ std::vector<Rung<RopeArgs>> rung_table() {
        .expects = {{"global_load_sectors_per_request", 3.9, 4}}},
       {.rung = rope_rungs::vectorized_qk,
        .idea =
-           "A thread has vectors of pairs at one place of eight heads of q and k, four on their way at once.",
+           "A thread has vectors of pairs at one place of several heads of q and k, half of them on their way at once.",
        .change = "16 bytes for each load and store",
        .supports = supports_vectors,
        .plan = plan_cut,

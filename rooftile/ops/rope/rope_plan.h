@@ -17,10 +17,6 @@ inline constexpr int kMostPairs = static_cast<int>(kMostHeadElements / 2);
 inline constexpr int kBlock = 256;
 inline constexpr std::int64_t kVectorBytes = 16;
 
-// vectorized_qk: heads that a thread turns by the angles that it has made, and how many of them are on their way at once.
-inline constexpr std::int64_t kHeadsOfThread = 8;
-inline constexpr int kHeadsInFlight = 4;
-
 // Where the heads of a tensor lie, in elements.
 struct Strides {
   std::int64_t batch = 0;

@@ -6,8 +6,10 @@
 
 namespace rooftile::ROOFTILE_TARGET::dropout_rungs {
 
-// Of a thread, a block apart: so many vectors are on their way at once.
-inline constexpr int kGroupsOfThread = 4;
+// Of a thread, a block apart: so many vectors are on their way at once. Fewer registers leave room for more threads, which hides more than
+// more vectors do; of 16-bit elements a vector is two calls of Philox by itself.
+template <class T>
+inline constexpr int kGroupsOfThread = sizeof(T) == sizeof(float) ? 2 : 1;
 
 template <class T>
 using Group = Vec<T, kVecElements<T>>;
@@ -69,18 +71,19 @@ __device__ __forceinline__ void store_mask_bytes(const Operands<T>& call, std::i
 template <bool kVectors, class T>
 __global__ void __launch_bounds__(kBlock) groups_kernel(Operands<T> call) {
   constexpr int kElements = kVecElements<T>;
-  const std::int64_t first_group = std::int64_t{blockIdx.x} * kBlock * kGroupsOfThread + threadIdx.x;
+  constexpr int kGroups = kGroupsOfThread<T>;
+  const std::int64_t first_group = std::int64_t{blockIdx.x} * kBlock * kGroups + threadIdx.x;
   const std::uint64_t stream = call.stream();
-  Group<T> x[kGroupsOfThread];
-  Group<T> residual[kGroupsOfThread] = {};
+  Group<T> x[kGroups];
+  Group<T> residual[kGroups] = {};
 #pragma unroll
-  for (int g = 0; g < kGroupsOfThread; ++g) {
+  for (int g = 0; g < kGroups; ++g) {
     const std::int64_t first = (first_group + g * kBlock) * kElements;
     x[g] = load_group<kVectors>(call.g_x, first, call.count);
     if (call.g_residual != nullptr) residual[g] = load_group<kVectors>(call.g_residual, first, call.count);
   }
 #pragma unroll
-  for (int g = 0; g < kGroupsOfThread; ++g) {
+  for (int g = 0; g < kGroups; ++g) {
     const std::int64_t first = (first_group + g * kBlock) * kElements;
     unsigned kept = 0;
 #pragma unroll
@@ -113,7 +116,7 @@ __global__ void __launch_bounds__(kBlock) groups_kernel(Operands<T> call) {
 template <bool kVectors>
 Status launch_groups(const Call<DropoutArgs>& call) {
   return dispatch_floats<DTypes<float, __half>>(call.args, [&]<class T>() {
-    return launch_elements<T>(call, groups_kernel<kVectors, T>, kVecElements<T> * kGroupsOfThread);
+    return launch_elements<T>(call, groups_kernel<kVectors, T>, kVecElements<T> * kGroupsOfThread<T>);
   });
 }
 

@@ -1,6 +1,6 @@
 // Elements by vectors of 16 bytes.
 //
-// Idea       a thread has four vectors on their way before it calls Philox.
+// Idea       a thread has a vector or two on their way before it calls Philox.
 // Change     16 bytes for each access; the multiplications run while bytes are on their way.
 // Limits     x, residual and y begin at multiples of 16 bytes.
 // Bottleneck DRAM; of 16-bit elements Philox takes most of a multiprocessor's issue slots as well.

@@ -1,7 +1,7 @@
 // Vectors of pairs, of q and k alike.
 //
-// Idea       a thread has the pairs of one or two vectors of 16 bytes at the same place of eight heads: it makes their angles once, and has
-//            four heads on their way at a time. Heads of q and k are one list.
+// Idea       a thread has the pairs of one or two vectors of 16 bytes at the same place of several heads: it makes their angles once, and has
+//            half of the heads on their way at a time. Heads of q and k are one list.
 // Change     16 bytes for each access; tokens are cut by heads, too, so that there are threads enough.
 // Limits     heads that begin at multiples of 16 bytes, without gaps; the turned part is whole vectors, half of it in the half form.
 // Bottleneck DRAM.
@@ -10,7 +10,10 @@
 namespace rooftile::ROOFTILE_TARGET::rope_rungs {
 namespace {
 
-using rope_plan::kHeadsInFlight, rope_plan::kHeadsOfThread;
+// Heads that a thread turns by the angles that it has made, half of them on their way at once. 16-bit elements in the half form have two
+// vectors and eight angles each: by fewer heads a thread has fewer registers, and a multiprocessor twice as many threads.
+template <class T, bool kInterleaved>
+inline constexpr int kHeadsOfThread = sizeof(T) == 2 && !kInterleaved ? 4 : 8;
 
 // Pieces of a head: those that are turned first, then vectors that are copied.
 struct Pieces {
@@ -19,13 +22,13 @@ struct Pieces {
   std::int64_t groups;  // of heads
   std::int64_t count;   // threads
 
-  template <class T>
-  static Pieces of(const Cut& cut, bool interleaved) {
+  template <class T, bool kInterleaved>
+  static Pieces of(const Cut& cut) {
     constexpr std::int64_t kElements = kVecElements<T>;
     Pieces pieces{};
-    pieces.turned = (interleaved ? cut.rotary : cut.pairs()) / kElements;
+    pieces.turned = (kInterleaved ? cut.rotary : cut.pairs()) / kElements;
     pieces.all = pieces.turned + (cut.width - cut.rotary) / kElements;
-    pieces.groups = ceil_div(cut.heads(), kHeadsOfThread);
+    pieces.groups = ceil_div(cut.heads(), kHeadsOfThread<T, kInterleaved>);
     pieces.count = cut.batches * cut.tokens * pieces.groups * pieces.all;
     return pieces;
   }
@@ -37,6 +40,7 @@ __global__ void __launch_bounds__(kBlock)
                          const __grid_constant__ Turns turns) {
   constexpr int kElements = kVecElements<T>;
   constexpr int kAngles = kInterleaved ? kElements / 2 : kElements;
+  constexpr int kHeadsInFlight = kHeadsOfThread<T, kInterleaved> / 2;
   using Vector = Vec<T, kElements>;
   const std::int64_t thread = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (thread >= pieces.count) return;
@@ -91,7 +95,7 @@ __global__ void __launch_bounds__(kBlock)
 template <class T, bool kInterleaved>
 Status launch_form(const Call<RopeArgs>& call) {
   const Cut& cut = call.config<Cut>();
-  const Pieces pieces = Pieces::of<T>(cut, kInterleaved);
+  const Pieces pieces = Pieces::of<T, kInterleaved>(cut);
   if (pieces.count == 0) return {};
   LaunchConfig config;
   ROOFTILE_TRY(launch_config(pieces.count, call.stream, config));
