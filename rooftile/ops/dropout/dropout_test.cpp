@@ -151,28 +151,33 @@ TEST_P(DropoutTest, MasksAreWhatWasKept) {
 TEST_P(DropoutTest, AMaskMayBeginAnywhere) {
   constexpr std::int64_t kCount = 1003;
   constexpr std::int64_t kRoom = kCount + 16;
-  const Tensor x = tensor({kCount}, one);
   const std::vector<float> expected = dropped(kCount, {.seed = 9});
   const std::vector<std::uint8_t> poison(kRoom, 0xAA);
-  for (const std::int64_t from : {0, 1, 2, 4, 8}) {
-    Tensor y = tensor({kCount}, [](std::int64_t) { return kNan; });
-    Tensor room = Tensor::from(context(), view(poison, {kRoom})).value();
-    const DropoutArgs args{.x = x,
-                           .y = y,
-                           .mask = room.view().slice(0, from, from + kCount),
-                           .form = MaskForm::bytes,
-                           .seed = 9};
-    for_every_rung(dropout_operator(), args, 2, [&](const std::string& rung) {
-      EXPECT_EQ(y.to_vector<float>().value(), expected) << rung;
-      const std::vector<std::uint8_t> mask = room.to_vector<std::uint8_t>().value();
-      for (std::int64_t i = 0; i < kRoom; ++i) {
-        const std::int64_t place = i - from;
-        const bool is_mask = place >= 0 && place < kCount;
-        const int kept = is_mask && expected[static_cast<std::size_t>(place)] != 0 ? 1 : 0;
-        ASSERT_EQ(mask[static_cast<std::size_t>(i)], is_mask ? kept : 0xAA)
-            << rung << " " << from << " " << i;
-      }
-    });
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    HostTensor ones = HostTensor::create(dtype, {kCount}).value();
+    for (std::int64_t i = 0; i < kCount; ++i) ones.set(i, 1);
+    const Tensor x = Tensor::from(context(), ones.view()).value();
+    Tensor y = Tensor::from(context(), ones.view()).value();
+    for (const std::int64_t from : {0, 1, 2, 4, 8}) {
+      Tensor room = Tensor::from(context(), view(poison, {kRoom})).value();
+      const DropoutArgs args{.x = x,
+                             .y = y,
+                             .mask = room.view().slice(0, from, from + kCount),
+                             .form = MaskForm::bytes,
+                             .seed = 9};
+      for_every_rung(dropout_operator(), args, 2, [&](const std::string& rung) {
+        const std::vector<std::uint8_t> mask = room.to_vector<std::uint8_t>().value();
+        for (std::int64_t i = 0; i < kRoom; ++i) {
+          const std::int64_t place = i - from;
+          const bool is_mask = place >= 0 && place < kCount;
+          const int kept = is_mask && expected[static_cast<std::size_t>(place)] != 0 ? 1 : 0;
+          ASSERT_EQ(mask[static_cast<std::size_t>(i)], is_mask ? kept : 0xAA)
+              << rung << " " << to_string(dtype) << " " << from << " " << i;
+        }
+        ASSERT_TRUE(
+            copy(context().stream(), room.data(), GetParam(), poison.data(), kCpu, poison.size()).ok());
+      });
+    }
   }
 }
 
