@@ -236,18 +236,21 @@ foreach(op IN LISTS rooftile_operators)
   endif()
 endforeach()
 
-# Every case of every rung. Lanes run forward and reversed: each order finds missing barriers that the other hides. Of
-# the reversed order `rt test` takes a sample, and so do the sanitizers, which look for other faults, of the forward one.
+# Every case of every rung. Large ones (CaseTier::full) are for a GPU's grids: the CPU's rungs and the references have
+# them in the long tests. Lanes run forward and reversed: each order finds missing barriers that the other hides. Of the
+# reversed order `rt test` takes a sample, and so do the sanitizers, which look for other faults, of the forward one.
 function(rooftile_add_sim_test name op order)
   rooftile_add_script_test(${name} OPERATOR ${op} ${ARGN})
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT ROOFTILE_SIM_ORDER=${order})
 endfunction()
 foreach(op IN LISTS rooftile_operators)
   set(verify_sim COMMAND rooftile_cli verify ${op} --device sim)
-  rooftile_add_script_test(verify.${op}.cpu OPERATOR ${op} COMMAND rooftile_cli verify ${op} --device cpu)
+  set(verify_cpu COMMAND rooftile_cli verify ${op} --device cpu --tier)
+  rooftile_add_script_test(verify.${op}.cpu OPERATOR ${op} ${verify_cpu} quick)
   if(ROOFTILE_SANITIZE)
     rooftile_add_sim_test(verify.${op}.sim.forward ${op} forward ${verify_sim} --every 7)
   else()
+    rooftile_add_script_test(verify.${op}.cpu.full OPERATOR ${op} ${verify_cpu} full LONG)
     rooftile_add_sim_test(verify.${op}.sim.forward ${op} forward ${verify_sim})
     rooftile_add_sim_test(verify.${op}.sim.reversed ${op} reversed ${verify_sim} --every 4)
     rooftile_add_sim_test(verify.${op}.sim.reversed.all ${op} reversed ${verify_sim} LONG)
