@@ -69,6 +69,8 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
     add({.m = 1300, .n = 512 * vector, .adds = true, .tier = CaseTier::full});
     add({.m = 1300, .n = 1024 * vector - vector, .tier = CaseTier::full});
     add({.m = 300, .n = 40});
+    // Two groups of a block have several rows each: what one adds up lies where the other's rows were.
+    add({.m = 40, .n = 260 * vector});
     add({.m = 0, .n = 7});
     add({.m = 3, .n = 0});
     for (const std::int64_t n : {40, 1032}) {

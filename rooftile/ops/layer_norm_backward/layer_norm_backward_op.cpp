@@ -2,7 +2,7 @@
 
 #include "rooftile/core/describe.h"
 #include "rooftile/core/registry.h"
-#include "rooftile/families/norm/norm_backward_plan.h"
+#include "rooftile/families/norm/norm_backward_ring_plan.h"
 #include "rooftile/ops/layer_norm_backward/layer_norm_backward.h"
 #include "rooftile/ops/layer_norm_backward/rungs.h"
 
@@ -42,6 +42,13 @@ std::vector<Rung<LayerNormBackwardArgs>> rung_table() {
        .supports = supports_fused<LayerNormBackwardArgs>,
        .plan = plan_fused<LayerNormBackwardArgs>,
        .expects = {{"global_load_sectors_per_request", 10, 16}}},
+      {.rung = layer_norm_backward_rungs::shared_ring,
+       .idea =
+           "Rows pass through rings in shared memory, where groups of warps read them for the statistics and for dx.",
+       .change = "no row waits in registers, and one thread computes where a row is: fewer instructions",
+       .supports = supports_ring<LayerNormBackwardArgs>,
+       .plan = plan_ring<LayerNormBackwardArgs>,
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
   };
 }
 

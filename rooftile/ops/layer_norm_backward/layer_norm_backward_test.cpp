@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "rooftile/families/norm/norm_backward_testing.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
@@ -143,6 +145,25 @@ TEST_P(LayerNormBackwardTest, RowsOfOneLargeValueAreFinite) {
   for_every_rung(layer_norm_backward_operator(), args, 2, [&](const std::string& rung) {
     for (const float value : dx.to_vector<float>().value()) EXPECT_TRUE(std::isfinite(value)) << rung;
   });
+}
+
+// Each slot of a ring has many rows, one after the other: of short rows with 16 rings a block, and of longer ones with two.
+TEST_P(LayerNormBackwardTest, RingsGoRoundMoreThanTwice) {
+  if (GetParam().kind == DeviceKind::cpu) GTEST_SKIP() << "rings are a GPU's";
+  const std::int64_t blocks = context().properties().multiprocessors;
+  for (const auto& [m, n] : {std::pair{blocks * 16 * 17 + 5, std::int64_t{20}},
+                             std::pair{blocks * 2 * 15 + 3, std::int64_t{2000}}}) {
+    const auto nan = [](std::int64_t) { return kNan; };
+    const Tensor x = tensor({m, n}, number_at);
+    const Tensor dy = tensor({m, n}, gradient_at);
+    Tensor dx = tensor({m, n}, nan);
+    Tensor dweight = tensor({n}, nan);
+    Tensor dbias = tensor({n}, nan);
+    const LayerNormBackwardArgs args{
+        .x = x, .dy = dy, .dx = dx, .dweight = dweight, .dbias = dbias, .eps = kEps};
+    norm_backward_testing::expect_rings_give_what_registers_do(layer_norm_backward_operator(), context(),
+                                                               args, {&dx, &dweight, &dbias});
+  }
 }
 
 TEST_P(LayerNormBackwardTest, RefusesWhatItCannotServe) {

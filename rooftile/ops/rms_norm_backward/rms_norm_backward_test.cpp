@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rooftile/core/operator.h"
+#include "rooftile/families/norm/norm_backward_testing.h"
 #include "tests/ops/operator_fixture.h"
 
 namespace rooftile {
@@ -126,6 +128,23 @@ TEST_P(RmsNormBackwardTest, ColumnsMayBeAbsentAndRowsNone) {
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ((*result)[1].to_vector<float>().value(),
             std::vector<float>(static_cast<std::size_t>(kColumns), 0.0f));
+}
+
+// Each slot of a ring has many rows, one after the other: of short rows with 16 rings a block, and of longer ones with two.
+TEST_P(RmsNormBackwardTest, RingsGoRoundMoreThanTwice) {
+  if (GetParam().kind == DeviceKind::cpu) GTEST_SKIP() << "rings are a GPU's";
+  const std::int64_t blocks = context().properties().multiprocessors;
+  for (const auto& [m, n] : {std::pair{blocks * 16 * 17 + 5, std::int64_t{20}},
+                             std::pair{blocks * 2 * 15 + 3, std::int64_t{2000}}}) {
+    const auto nan = [](std::int64_t) { return kNan; };
+    const Tensor x = tensor({m, n}, number_at);
+    const Tensor dy = tensor({m, n}, gradient_at);
+    Tensor dx = tensor({m, n}, nan);
+    Tensor dweight = tensor({n}, nan);
+    const RmsNormBackwardArgs args{.x = x, .dy = dy, .dx = dx, .dweight = dweight, .eps = kEps};
+    norm_backward_testing::expect_rings_give_what_registers_do(rms_norm_backward_operator(), context(), args,
+                                                               {&dx, &dweight});
+  }
 }
 
 TEST_P(RmsNormBackwardTest, RefusesWhatItCannotServe) {

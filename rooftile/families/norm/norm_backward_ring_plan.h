@@ -1,0 +1,70 @@
+// How rows go through a block's ring in the norms' backward passes: decided on the host, read by rungs/backward_ring.h.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "rooftile/families/norm/norm_backward_plan.h"
+
+namespace rooftile::norm_backward_plan {
+
+// Threads of a group, which has whole rows; vectors of a row that each has; rows whose sums come together at once.
+struct RingShape {
+  int threads = 0;
+  int vectors = 0;
+  int rows = 0;
+  [[nodiscard]] constexpr std::int64_t capacity() const { return std::int64_t{threads} * vectors; }
+  [[nodiscard]] constexpr std::int64_t groups() const;  // of a block
+};
+inline constexpr std::array<RingShape, 7> kRingShapes = {
+    {{32, 1, 2}, {32, 2, 2}, {64, 2, 2}, {128, 2, 2}, {256, 2, 2}, {512, 2, 2}, {512, 4, 1}}};
+inline constexpr int kRingThreads = 512;  // of all groups of a block: 128 registers for each
+constexpr std::int64_t RingShape::groups() const { return kRingThreads / threads; }
+inline constexpr int kMostRowSlots = 128;  // of all groups
+// Shared memory beside the rings: where rows are, barriers, what warps have found.
+inline constexpr std::size_t kRingBeside = 8192;
+
+inline int ring_shape_for(std::int64_t vectors) {
+  for (std::size_t shape = 0; shape < kRingShapes.size(); ++shape)
+    if (kRingShapes[shape].capacity() >= vectors) return static_cast<int>(shape);
+  return -1;
+}
+
+// Rows of x and dy that a group's ring has room for.
+inline int row_slots(const RingShape& shape, std::int64_t row_bytes, const DeviceProperties& device) {
+  const std::int64_t room =
+      static_cast<std::int64_t>(device.shared_memory_per_block) - static_cast<std::int64_t>(kRingBeside);
+  const std::int64_t slots = room / larger(kRowVectorBytes, 2 * row_bytes);
+  return static_cast<int>(smaller(kMostRowSlots, slots) / shape.groups());
+}
+// What a block's groups have added up comes together in the rings' place.
+inline std::size_t ring_bytes(std::int64_t slots, const RingShape& shape, std::int64_t row_bytes,
+                              std::int64_t n) {
+  const std::int64_t sums = shape.groups() * 2 * n * static_cast<std::int64_t>(sizeof(float));
+  return static_cast<std::size_t>(larger(shape.groups() * slots * 2 * row_bytes, sums));
+}
+
+template <class Args>
+std::string_view supports_ring(const Args& args, const DeviceProperties& device) {
+  if (const std::string_view refusal = supports_fused(args, device); !refusal.empty()) return refusal;
+  const int shape = ring_shape_for(row_bytes(args) / kRowVectorBytes);
+  if (shape < 0) return "registers have room for the columns of rows of 32 KiB: see column_parts";
+  // Some are read while as many are on their way.
+  const RingShape& of = kRingShapes[static_cast<std::size_t>(shape)];
+  if (row_slots(of, row_bytes(args), device) < 2 * of.rows)
+    return "needs shared memory for two rows of x and dy for each group of warps: see fused";
+  return {};
+}
+
+template <class Args>
+RungPlan plan_ring(const Args& args, const DeviceProperties& device) {
+  Cut cut{.rows = geometry(args)};
+  cut.shape = ring_shape_for(row_bytes(args) / kRowVectorBytes);
+  cut.parts =
+      smaller(cut.rows.count, larger(device.multiprocessors, ceil_div(cut.rows.count, kMostPartRows)));
+  return plan_with_parts(cut, 0);
+}
+
+}  // namespace rooftile::norm_backward_plan

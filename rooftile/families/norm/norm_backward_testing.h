@@ -1,0 +1,43 @@
+// What the tests of layer_norm_backward and rms_norm_backward share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "rooftile/core/memory.h"
+#include "rooftile/core/operator.h"
+
+namespace rooftile::norm_backward_testing {
+
+// shared_ring's `outputs` of f32, which args has, are fused's; each time onto poisoned ones.
+template <class Args>
+void expect_rings_give_what_registers_do(const OperatorDescriptor& op, Context& context, const Args& args,
+                                         const std::vector<Tensor*>& outputs) {
+  const auto values_by = [&](std::string_view id) {
+    for (Tensor* output : outputs) {
+      const auto bytes = static_cast<std::size_t>(output->numel()) * sizeof(float);
+      EXPECT_TRUE(fill_bytes(context.stream(), output->data(), 0xFF, bytes).ok());
+    }
+    for (const RungRow& rung : op.rungs) {
+      if (rung.id != id) continue;
+      EXPECT_TRUE(run_rung(op, rung, context, AnyArgs::of(args)).ok()) << id;
+    }
+    std::vector<double> values;
+    for (const Tensor* output : outputs) {
+      const std::vector<float> floats = output->to_vector<float>().value();
+      values.insert(values.end(), floats.begin(), floats.end());
+    }
+    return values;
+  };
+  const std::vector<double> expected = values_by("fused");
+  const std::vector<double> values = values_by("shared_ring");
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(values[i], expected[i], 1e-5 * (1 + std::abs(expected[i]))) << i;
+}
+
+}  // namespace rooftile::norm_backward_testing

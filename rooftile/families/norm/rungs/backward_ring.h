@@ -1,0 +1,458 @@
+// Rows that pass through rings in shared memory: each of a block's groups of warps has every so many-th row, in a ring of its own, and
+// the sums of its columns in registers.
+//
+//   group's ring, two rows at once:   [row 4][row 5][row 6][row 7][row 2][row 3]
+//                                      on their way . . . . . . . are read
+//
+// Rows are read twice: for the statistics and the sums that come together with them, and for dx. When the group's warps have met over the
+// sums of some rows, each has done with the rows before, and one thread asks for others in their place.
+//
+// Source: PTX ISA, cp.async.bulk, mbarrier.
+#pragma once
+
+#include "rooftile/device/sm90a/bulk_copy.h"
+#include "rooftile/device/sm90a/mbarrier.h"
+#include "rooftile/families/norm/norm_backward_ring_plan.h"
+#include "rooftile/families/norm/rungs/backward_device.h"
+#include "rooftile/families/norm/rungs/backward_group.h"
+
+namespace rooftile::ROOFTILE_TARGET::norm::backward {
+
+using norm_backward_plan::kMostRowSlots, norm_backward_plan::kRingThreads;
+
+struct RowSlot {
+  Mbarrier full;      // the row's vectors are there
+  std::int64_t dx;    // where it begins in dx
+  std::int64_t dsum;  // and in dsum
+};
+
+// A group's ring: a slot has as many vectors of x, and behind them of dy, as a row has.
+struct RowRing {
+  RowSlot* s_slots;
+  RawVector* s_rows;
+  int slots;
+  int vectors;
+};
+// Its rows, one behind the other, round and round.
+struct SlotWalk {
+  int slot = 0;
+  int vector = 0;  // the first of the row
+  std::uint32_t parity = 0;
+  __device__ __forceinline__ void advance(const RowRing& ring) {
+    vector += 2 * ring.vectors;
+    if (++slot < ring.slots) return;
+    slot = vector = 0;
+    parity ^= 1u;
+  }
+};
+
+// By one thread; nobody reads the slot any more.
+template <class T>
+__device__ __forceinline__ void ask_for_row(const RowRing& ring, const SlotWalk& walk,
+                                            const Operands<T>& call, std::int64_t row) {
+  RowSlot& s_slot = ring.s_slots[walk.slot];
+  RawVector* s_row = ring.s_rows + walk.vector;
+  const auto bytes = static_cast<std::uint32_t>(ring.vectors) * kVecBytes;
+  s_slot.dx = call.places.offset(kDx, row);
+  s_slot.dsum = call.places.offset(kDsum, row);
+  mbarrier_arrive_expect_tx(&s_slot.full, 2 * bytes);
+  bulk_load(s_row, call.x(row), bytes, &s_slot.full);
+  bulk_load(s_row + ring.vectors, call.dy(row), bytes, &s_slot.full);
+}
+
+// What was found of some elements of a row, of `off`: each times scale, less `about`, one number that all lie about.
+template <class Norm>
+struct Sums;
+template <>
+struct Sums<Centred> {
+  static constexpr int kCount = 4;
+  float off = 0;
+  float squares = 0;
+  float g = 0;
+  float gx = 0;
+  __device__ __forceinline__ void add(float off_, float g_) {
+    off += off_;
+    squares = fmaf(off_, off_, squares);
+    g += g_;
+    gx = fmaf(g_, off_, gx);
+  }
+  __device__ __forceinline__ void put(float* to) const {
+    to[0] = off;
+    to[1] = squares;
+    to[2] = g;
+    to[3] = gx;
+  }
+  __device__ __forceinline__ static Sums of(const float* from) {
+    Sums sums;
+    sums.off = from[0];
+    sums.squares = from[1];
+    sums.g = from[2];
+    sums.gx = from[3];
+    return sums;
+  }
+  // Of 1 / inverse_count elements; 0: of none.
+  [[nodiscard]] __device__ __forceinline__ Found found(float about, float inverse_count) const {
+    if (inverse_count == 0) return {};
+    const float mean_off = off * inverse_count;
+    const float about_mean = fmaf(-mean_off, off, squares);
+    return {about + mean_off, about_mean < 0 ? 0.0f : about_mean, g, fmaf(-mean_off, g, gx)};
+  }
+};
+template <>
+struct Sums<Uncentred> {
+  static constexpr int kCount = 2;
+  float squares = 0;
+  float gx = 0;
+  __device__ __forceinline__ void add(float off, float g) {
+    squares = fmaf(off, off, squares);
+    gx = fmaf(g, off, gx);
+  }
+  __device__ __forceinline__ void put(float* to) const {
+    to[0] = squares;
+    to[1] = gx;
+  }
+  __device__ __forceinline__ static Sums of(const float* from) {
+    Sums sums;
+    sums.squares = from[0];
+    sums.gx = from[1];
+    return sums;
+  }
+  [[nodiscard]] __device__ __forceinline__ Found found(float, float) const { return {0, squares, 0, gx}; }
+};
+
+// Where a group's warps tell each other what they have found, in turns: one may be read while the next is written.
+template <class Norm, int kWarps, int kRows>
+struct RowMeeting {
+  Mbarrier there;
+  alignas(16) float sums[2][kRows][kWarps][Sums<Norm>::kCount];
+  float about[2][kRows][kWarps];
+};
+
+// A thread of a group, which has some vectors of each row.
+template <class Norm, class T, int kThreads, int kVectors, int kRows>
+class RingReader {
+  static constexpr int kElements = kVecElements<T>;
+  static constexpr int kWarps = kThreads / kWarpSize;
+  using Totals = RowGroup<Norm, kThreads, kRows>;
+  static constexpr int kLanes = Totals::kLanes;  // that have one row's total
+  static constexpr int kFolds = Totals::kFolds;
+  static constexpr int kSums = Sums<Norm>::kCount;
+  using Meeting = RowMeeting<Norm, kWarps, kRows>;
+  using Floats = Vec<float, kElements>;
+  // Else it comes from L1, again and again.
+  static constexpr bool kKeepsWeight = kVectors * kElements <= 16;
+
+ public:
+  // The group's rows are first, first + step ...
+  __device__ __forceinline__ RingReader(const Operands<T>& call, Meeting& s_meeting, const RowRing& ring,
+                                        std::int64_t first, std::int64_t step)
+      : call_(call), s_meeting_(s_meeting), ring_(ring), next_row_(first), step_(step) {
+    if constexpr (kKeepsWeight) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        weight_[v] = weight_at(v);
+        keep(weight_[v]);
+      }
+    }
+#pragma unroll
+    for (int f = 0; f < kFolds; ++f) {
+      const int of_warp = lane_index() % kLanes + f * kLanes;
+      elements_[f] = of_warp < kWarps ? OwnVectors<T, kThreads, kVectors>::elements_of(
+                                            ring.vectors, of_warp * kWarpSize, kWarpSize)
+                                      : 0.0f;
+      inverse_elements_[f] = elements_[f] > 0 ? 1.0f / elements_[f] : 0.0f;
+    }
+  }
+
+  __device__ __forceinline__ void read_all() {
+    std::int64_t left = ceil_div(call_.count() - next_row_, step_);
+    ask(ring_.slots);
+    for (bool is_first = true; left > 0; left -= kRows, is_first = false) {
+      const int rows = static_cast<int>(smaller(kRows, left));
+      SlotWalk behind = read_;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        if (i < rows) {
+          mbarrier_wait(&ring_.s_slots[behind.slot].full, behind.parity);
+          behind.advance(ring_);
+        }
+      }
+      const Gradient found = gradient(rows);
+      // All have done with the rows before these.
+      if (!is_first) ask(kRows);
+#pragma unroll 1
+      for (int i = 0; i < rows; ++i) {
+        write(shuffle(found, i * kLanes));
+        read_.advance(ring_);
+      }
+    }
+  }
+
+  // The columns' sums of this group, to s_sums: n for dweight, n for dbias.
+  __device__ __forceinline__ void leave_sums(float* s_sums) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (!has(v)) continue;
+      leave(s_sums + vector(v) * kElements, dweight_[v]);
+      leave(s_sums + call_.length() + vector(v) * kElements, dbias_[v]);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static int thread() { return static_cast<int>(threadIdx.x) % kThreads; }
+  __device__ __forceinline__ static int warp() { return thread() / kWarpSize; }
+  __device__ __forceinline__ static int vector(int v) { return thread() + v * kThreads; }
+  [[nodiscard]] __device__ __forceinline__ bool has(int v) const { return vector(v) < ring_.vectors; }
+  [[nodiscard]] __device__ __forceinline__ Floats x(const SlotWalk& row, int v) const {
+    return as_floats(as_vector<T>(ring_.s_rows[row.vector + vector(v)]));
+  }
+  [[nodiscard]] __device__ __forceinline__ Floats dy(const SlotWalk& row, int v) const {
+    return as_floats(as_vector<T>(ring_.s_rows[row.vector + ring_.vectors + vector(v)]));
+  }
+  [[nodiscard]] __device__ __forceinline__ Floats weight_at(int v) const {
+    RawVector raw = filled(rounded<T>(1.0f));
+    if (has(v) && call_.g_weight != nullptr)
+      raw = load_bytes<kVecBytes>(call_.g_weight + vector(v) * kElements);
+    return as_floats(as_vector<T>(raw));
+  }
+  // As they are: they are not to be made again of fewer registers.
+  __device__ __forceinline__ static void keep([[maybe_unused]] Floats& floats) {
+#if !defined(ROOFTILE_SIM)
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) asm("" : "+f"(floats[e]));
+#endif
+  }
+  [[nodiscard]] __device__ __forceinline__ Floats weight(int v) const {
+    if constexpr (kKeepsWeight) {
+      return weight_[v];
+    } else {
+      return weight_at(v);
+    }
+  }
+  // For so many rows more, as far as there are; the group's warps in turns.
+  __device__ __forceinline__ void ask(int rows) {
+    for (int i = 0; i < rows; ++i, next_row_ += step_, asked_.advance(ring_)) {
+      if (i % kWarps == warp() && lane_index() == 0 && next_row_ < call_.count())
+        ask_for_row(ring_, asked_, call_, next_row_);
+    }
+  }
+  __device__ __forceinline__ static void leave(float* s_sums, const Floats& sums) {
+    constexpr int kOfAccess = kVecElements<float>;
+#pragma unroll
+    for (int e = 0; e < kElements; e += kOfAccess) {
+      Vec<float, kOfAccess> some;
+#pragma unroll
+      for (int i = 0; i < kOfAccess; ++i) some[i] = sums[e + i];
+      store_vec(s_sums + e, some);
+    }
+  }
+
+  // Of a row's elements times scale. They lie about the mean of the first vector of this warp's first lane: near enough for sums of
+  // differences from it.
+  [[nodiscard]] __device__ __forceinline__ Sums<Norm> own_sums(const SlotWalk& row, float scale,
+                                                               float& about) const {
+    Floats first{};
+    if (has(0)) first = x(row, 0);
+    if constexpr (Norm::kHasMean) {
+      float sum = 0;
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) sum = fmaf(first[e], scale, sum);
+      about = shuffle(sum, 0) * (1.0f / kElements);
+    }
+    Sums<Norm> sums{};
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (!has(v)) continue;
+      const Floats values = v == 0 ? first : x(row, v);
+      const Floats gradients = dy(row, v);
+      const Floats w = weight(v);
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) sums.add(fmaf(values[e], scale, -about), gradients[e] * w[e]);
+    }
+    return sums;
+  }
+
+  // The total of row lane / kLanes, in its lanes, of elements times the scale that the lane has for it.
+  __device__ __forceinline__ Found total(int rows, float scale) {
+    float own[kRows * kSums] = {};
+    float abouts[kRows] = {};
+    SlotWalk walk = read_;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      if (i < rows) {
+        const float row_scale = shuffle(scale, i * kLanes);
+        own_sums(walk, row_scale, abouts[i]).put(own + i * kSums);
+        walk.advance(ring_);
+      }
+    }
+    constexpr int kLanesOfSum = kLanes / kSums;
+    const float sum = lanes_sum_each<kRows * kSums>(own);  // number lane / kLanesOfSum
+    const int row = lane_index() / kLanes;
+    const int place = lane_index() % kLanes;
+    if constexpr (kWarps == 1) {
+      __syncwarp();  // all lanes have done with the rows before
+      float row_sums[kSums];
+#pragma unroll
+      for (int q = 0; q < kSums; ++q) row_sums[q] = shuffle(sum, row * kLanes + q * kLanesOfSum);
+      float row_about = 0;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        if (row == i) row_about = abouts[i];
+      return Sums<Norm>::of(row_sums).found(row_about, inverse_elements_[0]);
+    } else {
+      const std::uint32_t turn = round_++ % 2;
+      if (place % kLanesOfSum == 0) s_meeting_.sums[turn][row][warp()][place / kLanesOfSum] = sum;
+      if constexpr (Norm::kHasMean) {
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+          if (lane_index() == i) s_meeting_.about[turn][i][warp()] = abouts[i];
+      }
+      __syncwarp();  // the warp's sums are there, and it has done with the rows before
+      if (lane_index() == 0) mbarrier_arrive(&s_meeting_.there);
+      mbarrier_wait(&s_meeting_.there, turn);
+      Found parts[kFolds];
+#pragma unroll
+      for (int f = 0; f < kFolds; ++f) {
+        const int of_warp = place + f * kLanes;
+        parts[f] = {};
+        if (kWarps % kLanes == 0 || of_warp < kWarps)
+          parts[f] = Sums<Norm>::of(s_meeting_.sums[turn][row][of_warp])
+                         .found(s_meeting_.about[turn][row][of_warp], inverse_elements_[f]);
+      }
+      return Totals::folded(parts, elements_, static_cast<float>(call_.length()));
+    }
+  }
+
+  // Of row lane / kLanes.
+  __device__ __forceinline__ Gradient gradient(int rows) {
+    const auto length = static_cast<float>(call_.length());
+    float scale = 1;
+    Found found{};
+#pragma unroll 1
+    for (bool is_again = false;; is_again = true) {
+      found = total(rows, scale);
+      if (is_again) break;
+      if (lane_index() / kLanes < rows)
+        scale = Range::scale_for(found.squares, found.mean, length, call_.eps);
+      if (!__any_sync(kFullMask, scale != 1.0f)) break;  // the same in all warps
+    }
+    const Results results = results_of_total(found, scale, length, call_.eps);
+    return Gradient::of<Norm>(results, found.g, found.gx * results.inverse_deviation, call_.length());
+  }
+
+  // dx of the row that is read, and its part of the columns' sums.
+  __device__ __forceinline__ void write(const Gradient& gradient) {
+    const Results& results = gradient.results;
+    const RowSlot& s_slot = ring_.s_slots[read_.slot];
+    T* g_dx = call_.g_dx + s_slot.dx;
+    const T* g_dsum = call_.g_dsum == nullptr ? nullptr : call_.g_dsum + s_slot.dsum;
+    const bool is_special = g_dsum != nullptr || results.scale != 1.0f;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (!has(v)) continue;
+      const Floats values = x(read_, v);
+      const Floats gradients = dy(read_, v);
+      const Floats w = weight(v);
+      Floats made;
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) {
+        const float normalised = results.of(values[e]);
+        dweight_[v][e] = fmaf(gradients[e], normalised, dweight_[v][e]);
+        if constexpr (Norm::kHasMean) dbias_[v][e] += gradients[e];
+        const float g = Norm::kHasMean ? fmaf(gradients[e], w[e], -gradient.mean_g) : gradients[e] * w[e];
+        made[e] = fmaf(-gradient.mean_gx, normalised, g) * results.inverse_deviation;
+      }
+      if (is_special) {
+        Floats past{};
+        if (g_dsum != nullptr)
+          past = as_floats(as_vector<T>(load_bytes<kVecBytes>(g_dsum + vector(v) * kElements)));
+#pragma unroll
+        for (int e = 0; e < kElements; ++e) made[e] = fmaf(made[e], results.scale, past[e]);
+      }
+      Vec<T, kElements> out;
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) out[e] = rounded<T>(made[e]);
+      store_vec(g_dx + vector(v) * kElements, out);
+    }
+  }
+
+  const Operands<T>& call_;
+  Meeting& s_meeting_;
+  RowRing ring_;
+  std::int64_t next_row_;  // to be asked for
+  std::int64_t step_;
+  SlotWalk read_;
+  SlotWalk asked_;
+  std::uint32_t round_ = 0;
+  Floats weight_[kKeepsWeight ? kVectors : 1];
+  float elements_[kFolds];  // of the warps whose sums this lane folds
+  float inverse_elements_[kFolds];
+  Floats dweight_[kVectors]{};
+  Floats dbias_[kVectors]{};
+};
+
+template <class Norm, class T, int kThreads, int kVectors, int kRows>
+__global__ void __launch_bounds__(kRingThreads, 1) ring_kernel(Operands<T> call, int slots) {
+  constexpr int kGroups = kRingThreads / kThreads;
+  constexpr int kWarps = kThreads / kWarpSize;
+  __shared__ RowSlot s_slots[kMostRowSlots];
+  __shared__ RowMeeting<Norm, kWarps, kRows> s_meetings[kGroups];
+  ROOFTILE_DYN_SHARED(RawVector, s_rows);
+  const auto n = static_cast<int>(call.length());
+  const int vectors = n / kVecElements<T>;
+  if (threadIdx.x == 0) {
+    for (int slot = 0; slot < kGroups * slots; ++slot) mbarrier_init(&s_slots[slot].full, 1);
+    for (auto& s_meeting : s_meetings) mbarrier_init(&s_meeting.there, kWarps);
+    fence_mbarrier_init();
+  }
+  __syncthreads();  // the barriers are ready
+  const int group = static_cast<int>(threadIdx.x) / kThreads;
+  RingReader<Norm, T, kThreads, kVectors, kRows> reader(
+      call, s_meetings[group],
+      RowRing{s_slots + group * slots, s_rows + group * slots * 2 * vectors, slots, vectors},
+      blockIdx.x + group * call.parts, kGroups * call.parts);
+  reader.read_all();
+  __syncthreads();  // every row has been read for the last time
+  auto* s_sums = reinterpret_cast<float*>(s_rows);
+  reader.leave_sums(s_sums + group * 2 * n);
+  __syncthreads();  // every group's sums are there
+  float* g_part = call.g_parts + std::int64_t{blockIdx.x} * 2 * n;
+  for (int i = static_cast<int>(threadIdx.x); i < 2 * n; i += kRingThreads) {
+    float sum = 0;
+#pragma unroll
+    for (int of_group = 0; of_group < kGroups; ++of_group) sum += s_sums[of_group * 2 * n + i];
+    g_part[i] = sum;
+  }
+}
+
+template <class Norm, class T, std::size_t kShape = 0, class Args>
+Status launch_ring_shape(const Call<Args>& call) {
+  constexpr norm_backward_plan::RingShape kOf = norm_backward_plan::kRingShapes[kShape];
+  if (call.template config<Cut>().shape == static_cast<int>(kShape)) {
+    const Operands<T> operands = operands_of<T>(call);
+    if (operands.places.rows.length == 0) return {};
+    if (operands.parts > 0) {
+      const std::int64_t row_bytes = norm_backward_plan::row_bytes(call.args);
+      const int slots = norm_backward_plan::row_slots(kOf, row_bytes, call.device);
+      ROOFTILE_TRY(launch(
+          ring_kernel<Norm, T, kOf.threads, kOf.vectors, kOf.rows>,
+          {.grid = dim3(static_cast<unsigned>(operands.parts)),
+           .block = dim3(kRingThreads),
+           .shared_bytes = norm_backward_plan::ring_bytes(slots, kOf, row_bytes, operands.places.rows.length),
+           .stream = call.stream},
+          operands, slots));
+    }
+    return sum_parts(call.stream, operands);
+  }
+  if constexpr (kShape + 1 < norm_backward_plan::kRingShapes.size())
+    return launch_ring_shape<Norm, T, kShape + 1>(call);
+  return unsupported("a longer row than a ring has room for");
+}
+
+template <class Norm, class Args>
+Status launch_ring(const Call<Args>& call) {
+  return dispatch_floats<DTypes<float, __half>>(call.args,
+                                                [&]<class T>() { return launch_ring_shape<Norm, T>(call); });
+}
+
+}  // namespace rooftile::ROOFTILE_TARGET::norm::backward
