@@ -27,7 +27,7 @@ struct RowSlot {
 };
 
 // A group's ring: a slot has as many vectors of x, and behind them of dy, as a row has.
-struct RowRing {
+struct GroupRing {
   RowSlot* s_slots;
   RawVector* s_rows;
   int slots;
@@ -38,7 +38,7 @@ struct SlotWalk {
   int slot = 0;
   int vector = 0;  // the first of the row
   std::uint32_t parity = 0;
-  __device__ __forceinline__ void advance(const RowRing& ring) {
+  __device__ __forceinline__ void advance(const GroupRing& ring) {
     vector += 2 * ring.vectors;
     if (++slot < ring.slots) return;
     slot = vector = 0;
@@ -48,7 +48,7 @@ struct SlotWalk {
 
 // By one thread; nobody reads the slot any more.
 template <class T>
-__device__ __forceinline__ void ask_for_row(const RowRing& ring, const SlotWalk& walk,
+__device__ __forceinline__ void ask_for_row(const GroupRing& ring, const SlotWalk& walk,
                                             const Operands<T>& call, std::int64_t row) {
   RowSlot& s_slot = ring.s_slots[walk.slot];
   RawVector* s_row = ring.s_rows + walk.vector;
@@ -144,7 +144,7 @@ class RingReader {
 
  public:
   // The group's rows are first, first + step ...
-  __device__ __forceinline__ RingReader(const Operands<T>& call, Meeting& s_meeting, const RowRing& ring,
+  __device__ __forceinline__ RingReader(const Operands<T>& call, Meeting& s_meeting, const GroupRing& ring,
                                         std::int64_t first, std::int64_t step)
       : call_(call), s_meeting_(s_meeting), ring_(ring), next_row_(first), step_(step) {
     if constexpr (kKeepsWeight) {
@@ -247,8 +247,8 @@ class RingReader {
     }
   }
 
-  // Of a row's elements times scale. They lie about the mean of the first vector of this warp's first lane: near enough for sums of
-  // differences from it.
+  // Of a row's elements times scale. `about` is the mean of the first vector of this warp's first lane, by which the elements lie: sums
+  // of differences from it lose little.
   [[nodiscard]] __device__ __forceinline__ Sums<Norm> own_sums(const SlotWalk& row, float scale,
                                                                float& about) const {
     Floats first{};
@@ -378,7 +378,7 @@ class RingReader {
 
   const Operands<T>& call_;
   Meeting& s_meeting_;
-  RowRing ring_;
+  GroupRing ring_;
   std::int64_t next_row_;  // to be asked for
   std::int64_t step_;
   SlotWalk read_;
@@ -409,7 +409,7 @@ __global__ void __launch_bounds__(kRingThreads, 1) ring_kernel(Operands<T> call,
   const int group = static_cast<int>(threadIdx.x) / kThreads;
   RingReader<Norm, T, kThreads, kVectors, kRows> reader(
       call, s_meetings[group],
-      RowRing{s_slots + group * slots, s_rows + group * slots * 2 * vectors, slots, vectors},
+      GroupRing{s_slots + group * slots, s_rows + group * slots * 2 * vectors, slots, vectors},
       blockIdx.x + group * call.parts, kGroups * call.parts);
   reader.read_all();
   __syncthreads();  // every row has been read for the last time
