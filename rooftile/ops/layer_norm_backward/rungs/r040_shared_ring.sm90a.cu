@@ -1,9 +1,9 @@
-// A ring of rows in shared memory.
+// Rings of rows in shared memory.
 //
-// Idea       one warp asks for rows of x and dy by bulk copies as room becomes free; 16 others, in groups that have whole rows, read
-//            each twice: for the statistics, and for dx.
-// Change     no row waits in registers, so that a thread has more columns and fewer exchanges; nobody but the asking warp computes where
-//            rows are; a row's instructions for an element are half as many.
+// Idea       a block's groups of warps have a ring each, to which rows of x and dy come by bulk copies. A group reads a row twice, for the
+//            statistics and for dx, and asks for the next in the place of those that all its warps have done with.
+// Change     no row waits in registers, so that a thread has more columns and fewer exchanges; one thread computes where a row is, not
+//            all: 35 instructions for an element of bf16 in place of 46.
 // Limits     sm_90a; rows of up to 32 KiB that begin at multiples of 16 bytes.
 // Bottleneck DRAM.
 // Source     PTX ISA, cp.async.bulk, mbarrier.
