@@ -1,4 +1,4 @@
-// How rows go through a block's ring in the norms' backward passes: decided on the host, read by rungs/backward_ring.h.
+// How rows go through a block's rings in the norms' backward passes: decided on the host, read by rungs/backward_ring.h.
 #pragma once
 
 #include <array>
@@ -54,7 +54,7 @@ std::string_view supports_ring(const Args& args, const DeviceProperties& device)
   // Some are read while as many are on their way.
   const RingShape& of = kRingShapes[static_cast<std::size_t>(shape)];
   if (row_slots(of, row_bytes(args), device) < 2 * of.rows)
-    return "needs shared memory for two rows of x and dy for each group of warps: see fused";
+    return "needs shared memory for more rows of x and dy than each group of warps reads at once: see fused";
   return {};
 }
 

@@ -5,13 +5,22 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "rooftile/core/context.h"
 #include "rooftile/core/memory.h"
 #include "rooftile/core/operator.h"
 
 namespace rooftile::norm_backward_testing {
+
+// Rows and columns of f32 by which each slot of a ring has more than two rows: of 16 rings a block, and of two.
+inline std::vector<std::pair<std::int64_t, std::int64_t>> shapes_that_go_round(const Context& context) {
+  const std::int64_t blocks = context.properties().multiprocessors;
+  return {{blocks * 16 * 17 + 5, 20}, {blocks * 2 * 15 + 3, 2000}};
+}
 
 // shared_ring's `outputs` of f32, which args has, are fused's; each time onto poisoned ones.
 template <class Args>

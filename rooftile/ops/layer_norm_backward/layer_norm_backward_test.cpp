@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rooftile/core/operator.h"
@@ -147,12 +146,10 @@ TEST_P(LayerNormBackwardTest, RowsOfOneLargeValueAreFinite) {
   });
 }
 
-// Each slot of a ring has many rows, one after the other: of short rows with 16 rings a block, and of longer ones with two.
+// Each slot of a ring has many rows, one after the other.
 TEST_P(LayerNormBackwardTest, RingsGoRoundMoreThanTwice) {
   if (GetParam().kind == DeviceKind::cpu) GTEST_SKIP() << "rings are a GPU's";
-  const std::int64_t blocks = context().properties().multiprocessors;
-  for (const auto& [m, n] : {std::pair{blocks * 16 * 17 + 5, std::int64_t{20}},
-                             std::pair{blocks * 2 * 15 + 3, std::int64_t{2000}}}) {
+  for (const auto& [m, n] : norm_backward_testing::shapes_that_go_round(context())) {
     const auto nan = [](std::int64_t) { return kNan; };
     const Tensor x = tensor({m, n}, number_at);
     const Tensor dy = tensor({m, n}, gradient_at);

@@ -5,128 +5,21 @@
 //                                      on their way . . . . . . . are read
 //
 // Rows are read twice: for the statistics and the sums that come together with them, and for dx. When the group's warps have met over the
-// sums of some rows, each has done with the rows before, and one thread asks for others in their place.
+// sums of some rows, each has done with the rows before, and asks for others in their place, in turns.
 //
 // Source: PTX ISA, cp.async.bulk, mbarrier.
 #pragma once
 
-#include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/families/norm/norm_backward_ring_plan.h"
 #include "rooftile/families/norm/rungs/backward_device.h"
 #include "rooftile/families/norm/rungs/backward_group.h"
+#include "rooftile/families/norm/rungs/backward_slots.h"
+#include "rooftile/families/norm/rungs/backward_sums.h"
 
 namespace rooftile::ROOFTILE_TARGET::norm::backward {
 
 using norm_backward_plan::kMostRowSlots, norm_backward_plan::kRingThreads;
-
-struct RowSlot {
-  Mbarrier full;      // the row's vectors are there
-  std::int64_t dx;    // where it begins in dx
-  std::int64_t dsum;  // and in dsum
-};
-
-// A group's ring: a slot has as many vectors of x, and behind them of dy, as a row has.
-struct GroupRing {
-  RowSlot* s_slots;
-  RawVector* s_rows;
-  int slots;
-  int vectors;
-};
-// Its rows, one behind the other, round and round.
-struct SlotWalk {
-  int slot = 0;
-  int vector = 0;  // the first of the row
-  std::uint32_t parity = 0;
-  __device__ __forceinline__ void advance(const GroupRing& ring) {
-    vector += 2 * ring.vectors;
-    if (++slot < ring.slots) return;
-    slot = vector = 0;
-    parity ^= 1u;
-  }
-};
-
-// By one thread; nobody reads the slot any more.
-template <class T>
-__device__ __forceinline__ void ask_for_row(const GroupRing& ring, const SlotWalk& walk,
-                                            const Operands<T>& call, std::int64_t row) {
-  RowSlot& s_slot = ring.s_slots[walk.slot];
-  RawVector* s_row = ring.s_rows + walk.vector;
-  const auto bytes = static_cast<std::uint32_t>(ring.vectors) * kVecBytes;
-  s_slot.dx = call.places.offset(kDx, row);
-  s_slot.dsum = call.places.offset(kDsum, row);
-  mbarrier_arrive_expect_tx(&s_slot.full, 2 * bytes);
-  bulk_load(s_row, call.x(row), bytes, &s_slot.full);
-  bulk_load(s_row + ring.vectors, call.dy(row), bytes, &s_slot.full);
-}
-
-// What was found of some elements of a row, of `off`: each times scale, less `about`, one number that all lie about.
-template <class Norm>
-struct Sums;
-template <>
-struct Sums<Centred> {
-  static constexpr int kCount = 4;
-  float off = 0;
-  float squares = 0;
-  float g = 0;
-  float gx = 0;
-  __device__ __forceinline__ void add(float off_, float g_) {
-    off += off_;
-    squares = fmaf(off_, off_, squares);
-    g += g_;
-    gx = fmaf(g_, off_, gx);
-  }
-  __device__ __forceinline__ void put(float* to) const {
-    to[0] = off;
-    to[1] = squares;
-    to[2] = g;
-    to[3] = gx;
-  }
-  __device__ __forceinline__ static Sums of(const float* from) {
-    Sums sums;
-    sums.off = from[0];
-    sums.squares = from[1];
-    sums.g = from[2];
-    sums.gx = from[3];
-    return sums;
-  }
-  // Of 1 / inverse_count elements; 0: of none.
-  [[nodiscard]] __device__ __forceinline__ Found found(float about, float inverse_count) const {
-    if (inverse_count == 0) return {};
-    const float mean_off = off * inverse_count;
-    const float about_mean = fmaf(-mean_off, off, squares);
-    return {about + mean_off, about_mean < 0 ? 0.0f : about_mean, g, fmaf(-mean_off, g, gx)};
-  }
-};
-template <>
-struct Sums<Uncentred> {
-  static constexpr int kCount = 2;
-  float squares = 0;
-  float gx = 0;
-  __device__ __forceinline__ void add(float off, float g) {
-    squares = fmaf(off, off, squares);
-    gx = fmaf(g, off, gx);
-  }
-  __device__ __forceinline__ void put(float* to) const {
-    to[0] = squares;
-    to[1] = gx;
-  }
-  __device__ __forceinline__ static Sums of(const float* from) {
-    Sums sums;
-    sums.squares = from[0];
-    sums.gx = from[1];
-    return sums;
-  }
-  [[nodiscard]] __device__ __forceinline__ Found found(float, float) const { return {0, squares, 0, gx}; }
-};
-
-// Where a group's warps tell each other what they have found, in turns: one may be read while the next is written.
-template <class Norm, int kWarps, int kRows>
-struct RowMeeting {
-  Mbarrier there;
-  alignas(16) float sums[2][kRows][kWarps][Sums<Norm>::kCount];
-  float about[2][kRows][kWarps];
-};
 
 // A thread of a group, which has some vectors of each row.
 template <class Norm, class T, int kThreads, int kVectors, int kRows>
@@ -281,7 +174,9 @@ class RingReader {
     for (int i = 0; i < kRows; ++i) {
       if (i < rows) {
         const float row_scale = shuffle(scale, i * kLanes);
-        own_sums(walk, row_scale, abouts[i]).put(own + i * kSums);
+        const Sums<Norm> sums = own_sums(walk, row_scale, abouts[i]);
+#pragma unroll
+        for (int q = 0; q < kSums; ++q) own[i * kSums + q] = sums.values[q];
         walk.advance(ring_);
       }
     }
@@ -291,17 +186,17 @@ class RingReader {
     const int place = lane_index() % kLanes;
     if constexpr (kWarps == 1) {
       __syncwarp();  // all lanes have done with the rows before
-      float row_sums[kSums];
+      Sums<Norm> sums;
 #pragma unroll
-      for (int q = 0; q < kSums; ++q) row_sums[q] = shuffle(sum, row * kLanes + q * kLanesOfSum);
+      for (int q = 0; q < kSums; ++q) sums.values[q] = shuffle(sum, row * kLanes + q * kLanesOfSum);
       float row_about = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i)
         if (row == i) row_about = abouts[i];
-      return Sums<Norm>::of(row_sums).found(row_about, inverse_elements_[0]);
+      return sums.found(row_about, inverse_elements_[0]);
     } else {
       const std::uint32_t turn = round_++ % 2;
-      if (place % kLanesOfSum == 0) s_meeting_.sums[turn][row][warp()][place / kLanesOfSum] = sum;
+      if (place % kLanesOfSum == 0) s_meeting_.sums[turn][row][warp()].values[place / kLanesOfSum] = sum;
       if constexpr (Norm::kHasMean) {
 #pragma unroll
         for (int i = 0; i < kRows; ++i)
@@ -316,8 +211,8 @@ class RingReader {
         const int of_warp = place + f * kLanes;
         parts[f] = {};
         if (kWarps % kLanes == 0 || of_warp < kWarps)
-          parts[f] = Sums<Norm>::of(s_meeting_.sums[turn][row][of_warp])
-                         .found(s_meeting_.about[turn][row][of_warp], inverse_elements_[f]);
+          parts[f] = s_meeting_.sums[turn][row][of_warp].found(s_meeting_.about[turn][row][of_warp],
+                                                               inverse_elements_[f]);
       }
       return Totals::folded(parts, elements_, static_cast<float>(call_.length()));
     }
