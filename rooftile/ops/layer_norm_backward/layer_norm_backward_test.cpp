@@ -159,7 +159,7 @@ TEST_P(LayerNormBackwardTest, RingsGoRoundMoreThanTwice) {
     const LayerNormBackwardArgs args{
         .x = x, .dy = dy, .dx = dx, .dweight = dweight, .dbias = dbias, .eps = kEps};
     norm_backward_testing::expect_rings_give_what_registers_do(layer_norm_backward_operator(), context(),
-                                                               args, {&dx, &dweight, &dbias});
+                                                               args, {&dx, &dweight, &dbias}, m);
   }
 }
 

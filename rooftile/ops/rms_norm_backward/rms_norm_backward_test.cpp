@@ -140,7 +140,7 @@ TEST_P(RmsNormBackwardTest, RingsGoRoundMoreThanTwice) {
     Tensor dweight = tensor({n}, nan);
     const RmsNormBackwardArgs args{.x = x, .dy = dy, .dx = dx, .dweight = dweight, .eps = kEps};
     norm_backward_testing::expect_rings_give_what_registers_do(rms_norm_backward_operator(), context(), args,
-                                                               {&dx, &dweight});
+                                                               {&dx, &dweight}, m);
   }
 }
 

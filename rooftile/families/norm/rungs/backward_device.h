@@ -112,11 +112,10 @@ Operands<T> operands_of(const Call<Args>& call) {
 static_assert(sizeof(Results) == norm_backward_plan::kRowFoundBytes);
 
 // The sums of all parts, in their order: a warp's lanes side by side in columns, its block's warps each in every kSumWarps-th part.
+using PartSums = float[2][norm_backward_plan::kSumWarps][kWarpSize];
 template <class T>
-__global__ void __launch_bounds__(norm_backward_plan::kSumWarps* kWarpSize)
-    sum_parts_kernel(Operands<T> call) {
+__device__ __forceinline__ void add_parts(const Operands<T>& call, PartSums& s_sums) {
   constexpr int kWarps = norm_backward_plan::kSumWarps;
-  __shared__ float s_sums[2][kWarps][kWarpSize];
   const std::int64_t n = call.length();
   const std::int64_t j = std::int64_t{blockIdx.x} * kWarpSize + lane_index();
   float dweight = 0;
@@ -135,17 +134,30 @@ __global__ void __launch_bounds__(norm_backward_plan::kSumWarps* kWarpSize)
   for (int warp = 0; warp < kWarps; ++warp) sum += s_sums[warp_index()][warp][lane_index()];
   g_target[j] = rounded<T>(sum);
 }
-
+inline constexpr int kSumThreads = norm_backward_plan::kSumWarps * kWarpSize;
 template <class T>
-Status sum_parts(StreamRef stream, const Operands<T>& operands) {
+__global__ void __launch_bounds__(kSumThreads) sum_parts_kernel(Operands<T> call) {
+  __shared__ PartSums s_sums;
+  add_parts(call, s_sums);
+}
+
+// By this kernel, which calls add_parts.
+template <class T>
+Status sum_parts_by(void (*kernel)(Operands<T>), StreamRef stream, const Operands<T>& operands,
+                    bool dependent) {
   if (operands.g_dweight == nullptr && operands.g_dbias == nullptr) return {};
   const std::int64_t blocks = ceil_div(operands.places.rows.length, kWarpSize);
   if (blocks > kMostBlocks) return unsupported("rows of more than 2^36 elements");
-  return launch(sum_parts_kernel<T>,
+  return launch(kernel,
                 {.grid = dim3(static_cast<unsigned>(blocks)),
-                 .block = dim3(norm_backward_plan::kSumWarps * kWarpSize),
-                 .stream = stream},
+                 .block = dim3(kSumThreads),
+                 .stream = stream,
+                 .dependent = dependent},
                 operands);
+}
+template <class T>
+Status sum_parts(StreamRef stream, const Operands<T>& operands) {
+  return sum_parts_by(sum_parts_kernel<T>, stream, operands, false);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::norm::backward

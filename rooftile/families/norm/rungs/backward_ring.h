@@ -10,6 +10,7 @@
 // Source: PTX ISA, cp.async.bulk, mbarrier.
 #pragma once
 
+#include "rooftile/device/sm90a/dependent_launch.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/families/norm/norm_backward_ring_plan.h"
 #include "rooftile/families/norm/rungs/backward_device.h"
@@ -26,20 +27,31 @@ template <class Norm, class T, int kThreads, int kVectors, int kRows>
 class RingReader {
   static constexpr int kElements = kVecElements<T>;
   static constexpr int kWarps = kThreads / kWarpSize;
-  using Totals = RowGroup<Norm, kThreads, kRows>;
-  static constexpr int kLanes = Totals::kLanes;  // that have one row's total
-  static constexpr int kFolds = Totals::kFolds;
   static constexpr int kSums = Sums<Norm>::kCount;
-  using Meeting = RowMeeting<Norm, kWarps, kRows>;
+  static constexpr int kLanes = kWarpSize / kRows;  // that have one row's sums
+  static constexpr int kAskers = kWarps < kRows ? kWarps : kRows;
   using Floats = Vec<float, kElements>;
   // Else it comes from L1, again and again.
   static constexpr bool kKeepsWeight = kVectors * kElements <= 16;
 
  public:
+  using RowMeeting = Meeting<kWarps, kRows * kSums>;
+
   // The group's rows are first, first + step ...
-  __device__ __forceinline__ RingReader(const Operands<T>& call, Meeting& s_meeting, const GroupRing& ring,
+  __device__ __forceinline__ RingReader(const Operands<T>& call, RowMeeting& s_meeting, const GroupRing& ring,
                                         std::int64_t first, std::int64_t step)
-      : call_(call), s_meeting_(s_meeting), ring_(ring), next_row_(first), step_(step) {
+      : call_(call),
+        s_meeting_(s_meeting),
+        ring_(ring),
+        next_row_(first + warp() * step),
+        step_(step),
+        read_{ring.s_rows + thread()},
+        asked_{ring.s_rows},
+        inverse_length_(1.0f / static_cast<float>(call.length())) {
+    if (warp() < kAskers) {
+      for (int i = 0; i < warp(); ++i) asked_.advance(ring_);
+      ask(ring_.slots);
+    }
     if constexpr (kKeepsWeight) {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
@@ -47,19 +59,10 @@ class RingReader {
         keep(weight_[v]);
       }
     }
-#pragma unroll
-    for (int f = 0; f < kFolds; ++f) {
-      const int of_warp = lane_index() % kLanes + f * kLanes;
-      elements_[f] = of_warp < kWarps ? OwnVectors<T, kThreads, kVectors>::elements_of(
-                                            ring.vectors, of_warp * kWarpSize, kWarpSize)
-                                      : 0.0f;
-      inverse_elements_[f] = elements_[f] > 0 ? 1.0f / elements_[f] : 0.0f;
-    }
   }
 
-  __device__ __forceinline__ void read_all() {
-    std::int64_t left = ceil_div(call_.count() - next_row_, step_);
-    ask(ring_.slots);
+  __device__ __forceinline__ void read_all(std::int64_t first) {
+    std::int64_t left = ceil_div(call_.count() - first, step_);
     for (bool is_first = true; left > 0; left -= kRows, is_first = false) {
       const int rows = static_cast<int>(smaller(kRows, left));
       SlotWalk behind = read_;
@@ -72,7 +75,7 @@ class RingReader {
       }
       const Gradient found = gradient(rows);
       // All have done with the rows before these.
-      if (!is_first) ask(kRows);
+      if (!is_first && warp() < kAskers) ask(kRows);
 #pragma unroll 1
       for (int i = 0; i < rows; ++i) {
         write(shuffle(found, i * kLanes));
@@ -95,12 +98,15 @@ class RingReader {
   __device__ __forceinline__ static int thread() { return static_cast<int>(threadIdx.x) % kThreads; }
   __device__ __forceinline__ static int warp() { return thread() / kWarpSize; }
   __device__ __forceinline__ static int vector(int v) { return thread() + v * kThreads; }
-  [[nodiscard]] __device__ __forceinline__ bool has(int v) const { return vector(v) < ring_.vectors; }
-  [[nodiscard]] __device__ __forceinline__ Floats x(const SlotWalk& row, int v) const {
-    return as_floats(as_vector<T>(ring_.s_rows[row.vector + vector(v)]));
+  // Shorter rows have a shape with half as many vectors.
+  [[nodiscard]] __device__ __forceinline__ bool has(int v) const {
+    return v < kVectors / 2 || vector(v) < ring_.vectors;
+  }
+  [[nodiscard]] __device__ __forceinline__ static Floats x(const SlotWalk& row, int v) {
+    return as_floats(load_vec(reinterpret_cast<const T*>(row.s_vector + v * kThreads)));
   }
   [[nodiscard]] __device__ __forceinline__ Floats dy(const SlotWalk& row, int v) const {
-    return as_floats(as_vector<T>(ring_.s_rows[row.vector + ring_.vectors + vector(v)]));
+    return as_floats(load_vec(reinterpret_cast<const T*>(row.s_vector + ring_.vectors + v * kThreads)));
   }
   [[nodiscard]] __device__ __forceinline__ Floats weight_at(int v) const {
     RawVector raw = filled(rounded<T>(1.0f));
@@ -122,11 +128,13 @@ class RingReader {
       return weight_at(v);
     }
   }
-  // For so many rows more, as far as there are; the group's warps in turns.
+  // For this warp's part of so many rows more, as far as there are: the first warps ask in turns.
   __device__ __forceinline__ void ask(int rows) {
-    for (int i = 0; i < rows; ++i, next_row_ += step_, asked_.advance(ring_)) {
-      if (i % kWarps == warp() && lane_index() == 0 && next_row_ < call_.count())
-        ask_for_row(ring_, asked_, call_, next_row_);
+    for (int i = warp(); i < rows; i += kAskers) {
+      if (lane_index() == 0 && next_row_ < call_.count()) ask_for_row(ring_, asked_, call_, next_row_);
+      next_row_ += kAskers * step_;
+#pragma unroll
+      for (int passed = 0; passed < kAskers; ++passed) asked_.advance(ring_);
     }
   }
   __device__ __forceinline__ static void leave(float* s_sums, const Floats& sums) {
@@ -140,23 +148,24 @@ class RingReader {
     }
   }
 
-  // Of a row's elements times scale. `about` is the mean of the first vector of this warp's first lane, by which the elements lie: sums
-  // of differences from it lose little.
-  [[nodiscard]] __device__ __forceinline__ Sums<Norm> own_sums(const SlotWalk& row, float scale,
-                                                               float& about) const {
-    Floats first{};
-    if (has(0)) first = x(row, 0);
-    if constexpr (Norm::kHasMean) {
-      float sum = 0;
+  // The mean of a row's first elements, times scale, by which the others lie: sums of differences from it lose little.
+  [[nodiscard]] __device__ __forceinline__ float about(const SlotWalk& row, float scale) const {
+    if constexpr (!Norm::kHasMean) return 0;
+    constexpr int kFirst = 4;
+    const auto first = as_floats(load_vec<LoadPolicy::cached, kFirst* static_cast<int>(sizeof(T))>(
+        reinterpret_cast<const T*>(row.s_vector - thread())));
+    float sum = 0;
 #pragma unroll
-      for (int e = 0; e < kElements; ++e) sum = fmaf(first[e], scale, sum);
-      about = shuffle(sum, 0) * (1.0f / kElements);
-    }
+    for (int e = 0; e < kFirst; ++e) sum = fmaf(first[e], scale * (1.0f / kFirst), sum);
+    return sum;
+  }
+  [[nodiscard]] __device__ __forceinline__ Sums<Norm> own_sums(const SlotWalk& row, float scale,
+                                                               float about) const {
     Sums<Norm> sums{};
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       if (!has(v)) continue;
-      const Floats values = v == 0 ? first : x(row, v);
+      const Floats values = x(row, v);
       const Floats gradients = dy(row, v);
       const Floats w = weight(v);
 #pragma unroll
@@ -165,57 +174,28 @@ class RingReader {
     return sums;
   }
 
-  // The total of row lane / kLanes, in its lanes, of elements times the scale that the lane has for it.
+  // Of row lane / kLanes, of elements times the scale that the lane has for it.
   __device__ __forceinline__ Found total(int rows, float scale) {
-    float own[kRows * kSums] = {};
-    float abouts[kRows] = {};
+    float own[kRows * kSums];
+    float row_about = 0;
     SlotWalk walk = read_;
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      if (i < rows) {
-        const float row_scale = shuffle(scale, i * kLanes);
-        const Sums<Norm> sums = own_sums(walk, row_scale, abouts[i]);
+      // A row that is not there has the sums of the one before: nobody asks for them.
+      if (i > 0 && i < rows) walk.advance(ring_);
+      const float row_scale = shuffle(scale, i * kLanes);
+      const float row_i_about = about(walk, row_scale);
+      if (i == lane_index() / kLanes) row_about = row_i_about;
+      const Sums<Norm> sums = own_sums(walk, row_scale, row_i_about);
 #pragma unroll
-        for (int q = 0; q < kSums; ++q) own[i * kSums + q] = sums.values[q];
-        walk.advance(ring_);
-      }
+      for (int q = 0; q < kSums; ++q) own[i * kSums + q] = sums.values[q];
     }
-    constexpr int kLanesOfSum = kLanes / kSums;
-    const float sum = lanes_sum_each<kRows * kSums>(own);  // number lane / kLanesOfSum
-    const int row = lane_index() / kLanes;
-    const int place = lane_index() % kLanes;
-    if constexpr (kWarps == 1) {
-      __syncwarp();  // all lanes have done with the rows before
-      Sums<Norm> sums;
+    const float sum = s_meeting_.all_reduce(round_++, warp(), lanes_sum_each<kRows * kSums>(own));
+    Sums<Norm> sums;
 #pragma unroll
-      for (int q = 0; q < kSums; ++q) sums.values[q] = shuffle(sum, row * kLanes + q * kLanesOfSum);
-      float row_about = 0;
-#pragma unroll
-      for (int i = 0; i < kRows; ++i)
-        if (row == i) row_about = abouts[i];
-      return sums.found(row_about, inverse_elements_[0]);
-    } else {
-      const std::uint32_t turn = round_++ % 2;
-      if (place % kLanesOfSum == 0) s_meeting_.sums[turn][row][warp()].values[place / kLanesOfSum] = sum;
-      if constexpr (Norm::kHasMean) {
-#pragma unroll
-        for (int i = 0; i < kRows; ++i)
-          if (lane_index() == i) s_meeting_.about[turn][i][warp()] = abouts[i];
-      }
-      __syncwarp();  // the warp's sums are there, and it has done with the rows before
-      if (lane_index() == 0) mbarrier_arrive(&s_meeting_.there);
-      mbarrier_wait(&s_meeting_.there, turn);
-      Found parts[kFolds];
-#pragma unroll
-      for (int f = 0; f < kFolds; ++f) {
-        const int of_warp = place + f * kLanes;
-        parts[f] = {};
-        if (kWarps % kLanes == 0 || of_warp < kWarps)
-          parts[f] = s_meeting_.sums[turn][row][of_warp].found(s_meeting_.about[turn][row][of_warp],
-                                                               inverse_elements_[f]);
-      }
-      return Totals::folded(parts, elements_, static_cast<float>(call_.length()));
-    }
+    for (int q = 0; q < kSums; ++q)
+      sums.values[q] = shuffle(sum, lane_index() / kLanes * kLanes + q * RowMeeting::kLanes);
+    return sums.found(row_about, inverse_length_);
   }
 
   // Of row lane / kLanes.
@@ -231,15 +211,17 @@ class RingReader {
         scale = Range::scale_for(found.squares, found.mean, length, call_.eps);
       if (!__any_sync(kFullMask, scale != 1.0f)) break;  // the same in all warps
     }
-    const Results results = results_of_total(found, scale, length, call_.eps);
-    return Gradient::of<Norm>(results, found.g, found.gx * results.inverse_deviation, call_.length());
+    const float inverse_deviation = rsqrtf(fmaf(found.squares, inverse_length_, call_.eps * scale * scale));
+    return {{scale, found.mean, inverse_deviation},
+            found.g * inverse_length_,
+            found.gx * inverse_deviation * inverse_length_};
   }
 
   // dx of the row that is read, and its part of the columns' sums.
   __device__ __forceinline__ void write(const Gradient& gradient) {
     const Results& results = gradient.results;
     const RowSlot& s_slot = ring_.s_slots[read_.slot];
-    T* g_dx = call_.g_dx + s_slot.dx;
+    T* g_dx = call_.g_dx + s_slot.dx + thread() * kElements;
     const T* g_dsum = call_.g_dsum == nullptr ? nullptr : call_.g_dsum + s_slot.dsum;
     const bool is_special = g_dsum != nullptr || results.scale != 1.0f;
 #pragma unroll
@@ -267,21 +249,20 @@ class RingReader {
       Vec<T, kElements> out;
 #pragma unroll
       for (int e = 0; e < kElements; ++e) out[e] = rounded<T>(made[e]);
-      store_vec(g_dx + vector(v) * kElements, out);
+      store_vec(g_dx + v * kThreads * kElements, out);
     }
   }
 
   const Operands<T>& call_;
-  Meeting& s_meeting_;
+  RowMeeting& s_meeting_;
   GroupRing ring_;
   std::int64_t next_row_;  // to be asked for
   std::int64_t step_;
   SlotWalk read_;
   SlotWalk asked_;
   std::uint32_t round_ = 0;
+  float inverse_length_;
   Floats weight_[kKeepsWeight ? kVectors : 1];
-  float elements_[kFolds];  // of the warps whose sums this lane folds
-  float inverse_elements_[kFolds];
   Floats dweight_[kVectors]{};
   Floats dbias_[kVectors]{};
 };
@@ -289,24 +270,24 @@ class RingReader {
 template <class Norm, class T, int kThreads, int kVectors, int kRows>
 __global__ void __launch_bounds__(kRingThreads, 1) ring_kernel(Operands<T> call, int slots) {
   constexpr int kGroups = kRingThreads / kThreads;
-  constexpr int kWarps = kThreads / kWarpSize;
+  using Reader = RingReader<Norm, T, kThreads, kVectors, kRows>;
   __shared__ RowSlot s_slots[kMostRowSlots];
-  __shared__ RowMeeting<Norm, kWarps, kRows> s_meetings[kGroups];
+  __shared__ typename Reader::RowMeeting s_meetings[kGroups];
   ROOFTILE_DYN_SHARED(RawVector, s_rows);
   const auto n = static_cast<int>(call.length());
   const int vectors = n / kVecElements<T>;
   if (threadIdx.x == 0) {
     for (int slot = 0; slot < kGroups * slots; ++slot) mbarrier_init(&s_slots[slot].full, 1);
-    for (auto& s_meeting : s_meetings) mbarrier_init(&s_meeting.there, kWarps);
+    for (auto& s_meeting : s_meetings) s_meeting.init();
     fence_mbarrier_init();
   }
   __syncthreads();  // the barriers are ready
   const int group = static_cast<int>(threadIdx.x) / kThreads;
-  RingReader<Norm, T, kThreads, kVectors, kRows> reader(
-      call, s_meetings[group],
-      GroupRing{s_slots + group * slots, s_rows + group * slots * 2 * vectors, slots, vectors},
-      blockIdx.x + group * call.parts, kGroups * call.parts);
-  reader.read_all();
+  const std::int64_t first = blockIdx.x + group * call.parts;
+  Reader reader(call, s_meetings[group],
+                GroupRing{s_slots + group * slots, s_rows + group * slots * 2 * vectors, slots, vectors},
+                first, kGroups * call.parts);
+  reader.read_all(first);
   __syncthreads();  // every row has been read for the last time
   auto* s_sums = reinterpret_cast<float*>(s_rows);
   reader.leave_sums(s_sums + group * 2 * n);
@@ -318,6 +299,14 @@ __global__ void __launch_bounds__(kRingThreads, 1) ring_kernel(Operands<T> call,
     for (int of_group = 0; of_group < kGroups; ++of_group) sum += s_sums[of_group * 2 * n + i];
     g_part[i] = sum;
   }
+}
+
+// Its blocks come to where the rings were as those return.
+template <class T>
+__global__ void __launch_bounds__(kSumThreads) sum_parts_behind_kernel(Operands<T> call) {
+  __shared__ PartSums s_sums;
+  wait_for_prerequisites();
+  add_parts(call, s_sums);
 }
 
 template <class Norm, class T, std::size_t kShape = 0, class Args>
@@ -337,7 +326,7 @@ Status launch_ring_shape(const Call<Args>& call) {
            .stream = call.stream},
           operands, slots));
     }
-    return sum_parts(call.stream, operands);
+    return sum_parts_by(sum_parts_behind_kernel<T>, call.stream, operands, true);
   }
   if constexpr (kShape + 1 < norm_backward_plan::kRingShapes.size())
     return launch_ring_shape<Norm, T, kShape + 1>(call);

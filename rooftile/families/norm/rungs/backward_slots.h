@@ -14,7 +14,7 @@ namespace rooftile::ROOFTILE_TARGET::norm::backward {
 
 struct RowSlot {
   Mbarrier full;      // the row's vectors are there
-  std::int64_t dx;    // where it begins in dx
+  std::int64_t dx;    // where the row begins in dx
   std::int64_t dsum;  // and in dsum
 };
 
@@ -27,13 +27,14 @@ struct GroupRing {
 };
 // Its rows, one behind the other, round and round.
 struct SlotWalk {
+  RawVector* s_vector;  // of the row's x: the first, or one that a thread has
   int slot = 0;
-  int vector = 0;  // the first of the row
   std::uint32_t parity = 0;
   __device__ __forceinline__ void advance(const GroupRing& ring) {
-    vector += 2 * ring.vectors;
+    s_vector += 2 * ring.vectors;
     if (++slot < ring.slots) return;
-    slot = vector = 0;
+    s_vector -= ring.slots * 2 * ring.vectors;
+    slot = 0;
     parity ^= 1u;
   }
 };
@@ -43,13 +44,23 @@ template <class T>
 __device__ __forceinline__ void ask_for_row(const GroupRing& ring, const SlotWalk& walk,
                                             const Operands<T>& call, std::int64_t row) {
   RowSlot& s_slot = ring.s_slots[walk.slot];
-  RawVector* s_row = ring.s_rows + walk.vector;
   const auto bytes = static_cast<std::uint32_t>(ring.vectors) * kVecBytes;
-  s_slot.dx = call.places.offset(kDx, row);
-  s_slot.dsum = call.places.offset(kDsum, row);
+  std::int64_t outer = 0;
+  std::int64_t inner = row;
+  if (const auto& places = call.places; places.rows.inner != places.rows.count) {
+    const auto parts = places.by_inner.divide_with_remainder(static_cast<std::uint64_t>(row));
+    outer = static_cast<std::int64_t>(parts.quotient);
+    inner = static_cast<std::int64_t>(parts.remainder);
+  }
+  const auto offset = [&](std::size_t tensor) {
+    const RowPitch& place = call.places.rows.tensors[tensor];
+    return outer * place.outer_pitch + inner * place.pitch;
+  };
+  s_slot.dx = offset(kDx);
+  s_slot.dsum = offset(kDsum);
   mbarrier_arrive_expect_tx(&s_slot.full, 2 * bytes);
-  bulk_load(s_row, call.x(row), bytes, &s_slot.full);
-  bulk_load(s_row + ring.vectors, call.dy(row), bytes, &s_slot.full);
+  bulk_load(walk.s_vector, call.g_x + offset(kX), bytes, &s_slot.full);
+  bulk_load(walk.s_vector + ring.vectors, call.g_dy + offset(kDy), bytes, &s_slot.full);
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::norm::backward
