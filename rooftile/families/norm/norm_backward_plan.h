@@ -164,10 +164,4 @@ RungPlan plan_cpu(const Args& args, const DeviceProperties&) {
           .config = PlanConfig::of(cut)};
 }
 
-template <class Args>
-std::string_view choose(const Args& args, const DeviceProperties& device) {
-  if (device.device.kind == DeviceKind::cpu) return "threaded";
-  return supports_fused(args, device).empty() ? "fused" : "column_parts";
-}
-
 }  // namespace rooftile::norm_backward_plan

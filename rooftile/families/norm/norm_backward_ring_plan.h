@@ -1,4 +1,5 @@
-// How rows go through a block's rings in the norms' backward passes: decided on the host, read by rungs/backward_ring.h.
+// How rows go through a block's rings in the norms' backward passes: decided on the host, read by rungs/backward_ring.h. And which
+// rung a call gets.
 #pragma once
 
 #include <array>
@@ -70,6 +71,22 @@ RungPlan plan_ring(const Args& args, const DeviceProperties& device) {
   cut.parts =
       smaller(cut.rows.count, larger(device.multiprocessors, ceil_div(cut.rows.count, kMostPartRows)));
   return plan_with_parts(cut, 0);
+}
+
+// Rows of a few vectors pay for being asked for one by one: where there are many, a kernel that starts faster does not make up for it.
+template <class Args>
+bool pays_to_ask(const Args& args, const DeviceProperties& device) {
+  constexpr std::int64_t kShortBytes = 256;
+  const std::int64_t rows_of_each = args.x.dtype == DType::f32 ? 500 : 750;
+  return row_bytes(args) > kShortBytes || geometry(args).count < rows_of_each * device.multiprocessors;
+}
+
+template <class Args>
+std::string_view choose(const Args& args, const DeviceProperties& device) {
+  if (device.device.kind == DeviceKind::cpu) return "threaded";
+  if (device.compute_capability == 90 && supports_ring(args, device).empty() && pays_to_ask(args, device))
+    return "shared_ring";
+  return supports_fused(args, device).empty() ? "fused" : "column_parts";
 }
 
 }  // namespace rooftile::norm_backward_plan

@@ -175,6 +175,33 @@ TEST_P(LayerNormBackwardTest, RefusesWhatItCannotServe) {
   EXPECT_NE(refusal({.x = x, .dy = x, .dx = dx, .eps = -1}), "accepted");
 }
 
+// What choose() names, with the numbers of an H200.
+TEST(LayerNormBackwardTestPlan, ChoosesByLengthAndRows) {
+  DeviceProperties gpu = *device_properties(kSim).value();
+  gpu.device = cuda_device(0);
+  gpu.compute_capability = 90;
+  gpu.multiprocessors = 132;
+  const auto chosen = [&](std::int64_t m, std::int64_t n, DType dtype, std::uintptr_t skew = 0) {
+    const auto at = [&](std::uintptr_t place) {
+      return contiguous_view<void>(reinterpret_cast<void*>((place << 40) + skew), dtype, gpu.device, {m, n});
+    };
+    const LayerNormBackwardArgs args{.x = at(1), .dy = at(2), .dx = at(3)};
+    return std::string(layer_norm_backward_operator().choose(ArgsRef::of(args), gpu));
+  };
+  EXPECT_EQ(chosen(16384, 4096, DType::bf16), "shared_ring");
+  EXPECT_EQ(chosen(20, 16384, DType::bf16), "shared_ring");
+  EXPECT_EQ(chosen(500000, 136, DType::bf16), "shared_ring");
+  EXPECT_EQ(chosen(500000, 128, DType::bf16), "fused");  // short rows, and many
+  EXPECT_EQ(chosen(1000, 128, DType::bf16), "shared_ring");
+  EXPECT_EQ(chosen(80000, 64, DType::bf16), "shared_ring");
+  EXPECT_EQ(chosen(80000, 64, DType::f32), "fused");
+  EXPECT_EQ(chosen(1024, 16392, DType::bf16), "column_parts");    // longer than 32 KiB
+  EXPECT_EQ(chosen(1024, 1025, DType::bf16), "column_parts");     // no whole vectors
+  EXPECT_EQ(chosen(1024, 1024, DType::bf16, 2), "column_parts");  // nor aligned
+  gpu.compute_capability = 80;
+  EXPECT_EQ(chosen(16384, 4096, DType::bf16), "fused");
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, LayerNormBackwardTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
