@@ -53,7 +53,7 @@ std::string_view supports_vectors(const DropoutArgs& args, const DevicePropertie
 std::string_view choose(const DropoutArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (!dropout_plan::is_dense(args)) return "strided_rows";
-  return supports_vectors(args, device).empty() ? "philox_vectorized" : "state_per_thread";
+  return supports_vectors(args, device).empty() ? "philox_vectorized" : "philox_grouped";
 }
 
 std::vector<Rung<DropoutArgs>> rung_table() {

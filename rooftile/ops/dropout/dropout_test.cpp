@@ -293,6 +293,25 @@ TEST_P(DropoutTest, RefusesWhatItCannotServe) {
             "replay is of a counter: without one the stream is offset, every time");
 }
 
+// What choose() names.
+TEST(DropoutTestPlan, ChoosesByWhereTensorsBegin) {
+  DeviceProperties gpu = *device_properties(kSim).value();
+  gpu.device = cuda_device(0);
+  const auto chosen = [&](std::uintptr_t skew, std::int64_t gap) {
+    const auto at = [&](std::uintptr_t place) {
+      return contiguous_view<void>(reinterpret_cast<void*>(place << 40), DType::f32, gpu.device,
+                                   {64, 100 + gap})
+          .slice(1, 0, 100);
+    };
+    DropoutArgs args{.x = at(1), .y = at(2)};
+    args.y.data = reinterpret_cast<void*>((std::uintptr_t{2} << 40) + skew);
+    return std::string(dropout_operator().choose(ArgsRef::of(args), gpu));
+  };
+  EXPECT_EQ(chosen(0, 0), "philox_vectorized");
+  EXPECT_EQ(chosen(4, 0), "philox_grouped");
+  EXPECT_EQ(chosen(0, 28), "strided_rows");
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, DropoutTest, ::testing::ValuesIn(usable_devices()), device_name);
 
 }  // namespace
