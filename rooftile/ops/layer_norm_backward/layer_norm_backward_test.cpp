@@ -163,6 +163,24 @@ TEST_P(LayerNormBackwardTest, RingsGoRoundMoreThanTwice) {
   }
 }
 
+// Squares about the first elements would have lost ten bits. Two groups of warps a block, and one.
+TEST_P(LayerNormBackwardTest, RowsThatBeginFarFromTheirMean) {
+  if (GetParam().kind == DeviceKind::cpu) GTEST_SKIP() << "rings are a GPU's";
+  constexpr std::int64_t m = 40;
+  for (const std::int64_t n : {2048, 4096}) {
+    const auto nan = [](std::int64_t) { return kNan; };
+    const Tensor x = tensor({m, n}, [&](std::int64_t i) { return i % n < 4 ? 1000.0f : number_at(i); });
+    const Tensor dy = tensor({m, n}, gradient_at);
+    Tensor dx = tensor({m, n}, nan);
+    Tensor dweight = tensor({n}, nan);
+    Tensor dbias = tensor({n}, nan);
+    const LayerNormBackwardArgs args{
+        .x = x, .dy = dy, .dx = dx, .dweight = dweight, .dbias = dbias, .eps = kEps};
+    norm_backward_testing::expect_rings_give_what_registers_do(layer_norm_backward_operator(), context(),
+                                                               args, {&dx, &dweight, &dbias}, m);
+  }
+}
+
 TEST_P(LayerNormBackwardTest, RefusesWhatItCannotServe) {
   const Tensor x = tensor({4, 8}, number_at);
   Tensor dx = tensor({4, 8}, number_at);

@@ -10,6 +10,8 @@
 // Source: PTX ISA, cp.async.bulk, mbarrier.
 #pragma once
 
+#include <limits>
+
 #include "rooftile/device/sm90a/dependent_launch.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/families/norm/norm_backward_ring_plan.h"
@@ -148,9 +150,8 @@ class RingReader {
     }
   }
 
-  // The mean of a row's first elements, times scale, by which the others lie: sums of differences from it lose little.
-  [[nodiscard]] __device__ __forceinline__ float about(const SlotWalk& row, float scale) const {
-    if constexpr (!Norm::kHasMean) return 0;
+  // The mean of a row's first elements, times scale.
+  [[nodiscard]] __device__ __forceinline__ float first_mean(const SlotWalk& row, float scale) const {
     constexpr int kFirst = 4;
     const auto first = as_floats(load_vec<LoadPolicy::cached, kFirst* static_cast<int>(sizeof(T))>(
         reinterpret_cast<const T*>(row.s_vector - thread())));
@@ -174,8 +175,8 @@ class RingReader {
     return sums;
   }
 
-  // Of row lane / kLanes, of elements times the scale that the lane has for it.
-  __device__ __forceinline__ Found total(int rows, float scale) {
+  // Of row lane / kLanes, of elements times `scale`, about `known` (NaN: about its first ones), both as the lane has them for it.
+  __device__ __forceinline__ Found total(int rows, float scale, float known, bool& is_far) {
     float own[kRows * kSums];
     float row_about = 0;
     SlotWalk walk = read_;
@@ -184,9 +185,13 @@ class RingReader {
       // A row that is not there has the sums of the one before: nobody asks for them.
       if (i > 0 && i < rows) walk.advance(ring_);
       const float row_scale = shuffle(scale, i * kLanes);
-      const float row_i_about = about(walk, row_scale);
-      if (i == lane_index() / kLanes) row_about = row_i_about;
-      const Sums<Norm> sums = own_sums(walk, row_scale, row_i_about);
+      float about = 0;
+      if constexpr (Norm::kHasMean) {
+        about = shuffle(known, i * kLanes);
+        if (isnan(about)) about = first_mean(walk, row_scale);
+        if (i == lane_index() / kLanes) row_about = about;
+      }
+      const Sums<Norm> sums = own_sums(walk, row_scale, about);
 #pragma unroll
       for (int q = 0; q < kSums; ++q) own[i * kSums + q] = sums.values[q];
     }
@@ -195,21 +200,30 @@ class RingReader {
 #pragma unroll
     for (int q = 0; q < kSums; ++q)
       sums.values[q] = shuffle(sum, lane_index() / kLanes * kLanes + q * RowMeeting::kLanes);
-    return sums.found(row_about, inverse_length_);
+    const Found found = sums.found(row_about, inverse_length_);
+    is_far = sums.is_far(found);
+    return found;
   }
 
-  // Of row lane / kLanes.
+  // Of row lane / kLanes. Taken once more where squares leave the range of f32, and where the first elements were far from the mean.
   __device__ __forceinline__ Gradient gradient(int rows) {
     const auto length = static_cast<float>(call_.length());
+    const bool is_row = lane_index() / kLanes < rows;
     float scale = 1;
+    float known = std::numeric_limits<float>::quiet_NaN();
     Found found{};
 #pragma unroll 1
-    for (bool is_again = false;; is_again = true) {
-      found = total(rows, scale);
-      if (is_again) break;
-      if (lane_index() / kLanes < rows)
-        scale = Range::scale_for(found.squares, found.mean, length, call_.eps);
-      if (!__any_sync(kFullMask, scale != 1.0f)) break;  // the same in all warps
+    for (bool is_again = true; is_again;) {
+      bool is_far = false;
+      found = total(rows, scale, known, is_far);
+      float next_scale = scale;
+      if (is_row && scale == 1.0f)
+        next_scale = Range::scale_for(found.squares, found.mean, length, call_.eps);
+      const bool rescales = next_scale != scale;
+      const bool recentres = is_row && !rescales && is_far && isnan(known);
+      scale = next_scale;
+      if (recentres) known = found.mean;
+      is_again = __any_sync(kFullMask, rescales || recentres) != 0;  // the same in all warps
     }
     const float inverse_deviation = rsqrtf(fmaf(found.squares, inverse_length_, call_.eps * scale * scale));
     return {{scale, found.mean, inverse_deviation},

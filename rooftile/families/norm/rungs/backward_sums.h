@@ -35,6 +35,11 @@ struct Sums {
       return {0, values[0], 0, values[1]};
     }
   }
+  // Whether `about` was many deviations off the mean, so that squares are what little a difference left.
+  [[nodiscard]] __device__ __forceinline__ bool is_far(const Found& found) const {
+    constexpr float kMost = 64;
+    return Norm::kHasMean && values[0] > kMost * found.squares;
+  }
 };
 
 // kCount sums over the lanes of each of a group's warps become sums over the group; the sums of two rounds have places of their own: one
