@@ -89,7 +89,9 @@ __global__ void __launch_bounds__(kBlock) strided_rows_kernel(Operands<T> call, 
       y[e] = rounded<T>(call.result(v, (kept >> e & 1u) != 0, static_cast<float>(residual[g][e])));
     }
     if constexpr (kVectors) {
-      if (left > 0) store_vec(call.g_y + places.offset(kY, at[g].row) + at[g].column, y);
+      // The compiler would take a plain store apart, to share its pieces with what follows.
+      if (left > 0)
+        store_vec<StorePolicy::no_allocate>(call.g_y + places.offset(kY, at[g].row) + at[g].column, y);
     } else {
       for_each_place<kElements>(places, kY, at[g], left,
                                 [&](int e, std::int64_t offset) { call.g_y[offset] = y[e]; });
