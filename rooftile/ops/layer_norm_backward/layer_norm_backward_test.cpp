@@ -183,8 +183,8 @@ TEST_P(LayerNormBackwardTest, RowsThatBeginFarFromTheirMeanAndAreTiny) {
   if (GetParam().kind == DeviceKind::cpu) GTEST_SKIP() << "rings are a GPU's";
   constexpr std::int64_t n = 4096;
   expect_rings_give_what_registers_do(300, n, 0, [](std::int64_t i) {
-    const double off = static_cast<double>(i / n - 150) * 1e-5;
-    return i % n < 4 ? static_cast<float>(3.2e-14 * (1 + off)) : 0.0f;
+    const std::int64_t row = i / n;
+    return i % n < 4 ? static_cast<float>(3.2e-14 * (1 + 1e-5 * static_cast<double>(row - 150))) : 0.0f;
   });
 }
 
