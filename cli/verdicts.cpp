@@ -47,6 +47,8 @@ Result<lab::VerdictTrial> measure(Session& session, const VerdictsCommand& call)
     return invalid_argument("--difference is a share of the largest extent, above 0 and at most 100");
   options.runs = call.runs;
   options.difference = call.difference;
+  // A quiet machine decides in the first 60; the rest is for a host whose other guests are busy.
+  options.timing.max_rounds = 3840;
   options.timing.budget_s = call.budget_s;
   lab::Progress progress;
   options.on_run = [&progress](int done, int total) {
