@@ -170,12 +170,13 @@ TEST_P(LayerNormBackwardTest, RingsGoRoundMoreThanTwice) {
     expect_rings_give_what_registers_do(m, n, kEps, number_at);
 }
 
-// Squares about the first elements would have lost ten bits. Two groups of warps a block, and one.
+// By 570 deviations and by 7: squares about the first elements would have lost ten bits, or six. Two groups of warps a block, and one.
 TEST_P(LayerNormBackwardTest, RowsThatBeginFarFromTheirMean) {
   if (GetParam().kind == DeviceKind::cpu) GTEST_SKIP() << "rings are a GPU's";
-  for (const std::int64_t n : {2048, 4096})
-    expect_rings_give_what_registers_do(40, n, kEps,
-                                        [&](std::int64_t i) { return i % n < 4 ? 1000.0f : number_at(i); });
+  for (const float first : {1000.0f, 13.0f})
+    for (const std::int64_t n : {512, 2048, 4096})
+      expect_rings_give_what_registers_do(40, n, kEps,
+                                          [&](std::int64_t i) { return i % n < 4 ? first : number_at(i); });
 }
 
 // And such rows on both sides of where squares are too small for f32: some are so only once they are taken about the mean.
@@ -225,6 +226,24 @@ TEST(LayerNormBackwardTestPlan, ChoosesByLengthAndRows) {
   EXPECT_EQ(chosen(1024, 1024, DType::bf16, 2), "column_parts");  // nor aligned
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(16384, 4096, DType::bf16), "fused");
+}
+
+// A block for each multiprocessor, twice as many where a group's chain of additions would be longer than 16384 rows.
+TEST(LayerNormBackwardTestPlan, RingsHaveABlockForEachMultiprocessor) {
+  DeviceProperties gpu = *device_properties(kSim).value();
+  gpu.multiprocessors = 132;
+  const RungRow& ring = *layer_norm_backward_operator().find_rung("shared_ring");
+  const auto parts = [&](std::int64_t m) {
+    const auto x = contiguous_view<void>(reinterpret_cast<void*>(std::uintptr_t{1} << 40), DType::f32,
+                                         gpu.device, {m, 128});
+    const LayerNormBackwardArgs args{.x = x, .dy = x, .dx = x};
+    constexpr std::size_t kPartBytes = 2 * 128 * sizeof(float);
+    return ring.plan(ArgsRef::of(args), gpu).workspace.bytes / kPartBytes;
+  };
+  EXPECT_EQ(parts(100), 100U);
+  EXPECT_EQ(parts(3000000), 132U);
+  EXPECT_EQ(parts(std::int64_t{132} * 16 * 16384), 132U);
+  EXPECT_EQ(parts(std::int64_t{132} * 16 * 16384 + 1), 264U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, LayerNormBackwardTest, ::testing::ValuesIn(usable_devices()), device_name);

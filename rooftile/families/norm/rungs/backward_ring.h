@@ -222,6 +222,7 @@ class RingReader {
       const bool rescales = next_scale != scale;
       const bool recentres = is_row && !rescales && is_far && isnan(known);
       scale = next_scale;
+      if (rescales) known = std::numeric_limits<float>::quiet_NaN();
       if (recentres) known = found.mean;
       is_again = __any_sync(kFullMask, rescales || recentres) != 0;  // the same in all warps
     }
@@ -315,7 +316,7 @@ __global__ void __launch_bounds__(kRingThreads, 1) ring_kernel(Operands<T> call,
   }
 }
 
-// Its blocks come to where the rings were as those return.
+// Launched while the rings' kernel still runs, and held back until that ends: what a launch takes has passed by then.
 template <class T>
 __global__ void __launch_bounds__(kSumThreads) sum_parts_behind_kernel(Operands<T> call) {
   __shared__ PartSums s_sums;

@@ -35,9 +35,9 @@ struct Sums {
       return {0, values[0], 0, values[1]};
     }
   }
-  // Whether `about` was many deviations off the mean, so that squares are what little a difference left.
+  // Whether `about` was some four deviations off the mean, or more, so that squares are what little a difference left: four bits less.
   [[nodiscard]] __device__ __forceinline__ bool is_far(const Found& found) const {
-    constexpr float kMost = 64;
+    constexpr float kMost = 16;
     return Norm::kHasMean && values[0] > kMost * found.squares;
   }
 };

@@ -5,7 +5,7 @@
 // Change     no row waits in registers, so that a thread has more columns and fewer exchanges; one thread computes where a row is, not
 //            all: 32 instructions for an element of bf16 in place of 46.
 // Limits     sm_90a; rows of up to 32 KiB that begin at multiples of 16 bytes.
-// Bottleneck DRAM.
+// Bottleneck instructions: seven in ten issue slots; then DRAM.
 // Source     PTX ISA, cp.async.bulk, mbarrier.
 #include "rooftile/families/norm/rungs/backward_ring.h"
 #include "rooftile/ops/layer_norm_backward/layer_norm_backward.h"
