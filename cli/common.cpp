@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/output_files.h"
 #include "rooftile/lab/base/write_file.h"
 
 namespace rooftile::cli {
@@ -96,7 +97,11 @@ Result<NameValues> parse_assignments(const std::vector<std::string>& texts, bool
       if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
         return invalid_argument(fmt::format("{} '{}' does not parse: write {}", option, text, example));
       }
-      values.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+      std::string name = part.substr(0, equals);
+      const auto is_it = [&](const auto& value) { return value.first == name; };
+      if (std::any_of(values.begin(), values.end(), is_it))
+        return invalid_argument(fmt::format("{} {} is given twice", option, name));
+      values.emplace_back(std::move(name), part.substr(equals + 1));
     }
   }
   return values;
@@ -160,7 +165,7 @@ Result<std::string> read_text(const std::string& path) {
 }
 
 Status write_text(const std::string& path, const std::string& text) {
-  if (path != "-") return lab::write_file(path, text);
+  if (path != "-") return lab::write_file(target_of(path), text);
   const std::size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
   if (written != text.size() || std::fflush(stdout) != 0) return io_error("cannot write to stdout");
   return {};

@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/output_files.h"
 #include "cli/slot_files.h"
 #include "rooftile/core/context.h"
 #include "rooftile/core/npy.h"
-#include "rooftile/lab/base/write_file.h"
+#include "rooftile/lab/base/format_bytes.h"
 
 namespace rooftile::cli {
 namespace {
@@ -27,20 +30,36 @@ struct RunCommand {
 struct Input {
   HostTensor tensor;
   DType dtype = DType::f32;
+  bool is_named = false;  // that dtype is the caller's word
   bool absent = false;
 
   [[nodiscard]] TensorSpec spec() const { return absent ? absent_spec() : TensorSpec{dtype, tensor.shape()}; }
 };
 
+// What an .npy file holds as the bits of unsigned integers.
+constexpr DType kBitsAlone[] = {DType::bf16, DType::f8e4m3, DType::f8e5m2};
+bool stands_for(DType bits, DType dtype) {
+  return (bits == DType::u8 || bits == DType::u16) && size_of(bits) == size_of(dtype) &&
+         std::find(std::begin(kBitsAlone), std::end(kBitsAlone), dtype) != std::end(kBitsAlone);
+}
+
 Result<Input> read_input(const std::string& path, const TensorSlot& slot, const std::optional<DType>& named) {
   ROOFTILE_TRY_ASSIGN(HostTensor tensor, read_npy(path));
   Input input{.tensor = std::move(tensor)};
   input.dtype = input.tensor.dtype();
-  const bool is_bits = input.dtype == DType::u8 || input.dtype == DType::u16;
-  if (named && is_bits && is_float(*named) && size_of(*named) == size_of(input.dtype)) input.dtype = *named;
+  const bool takes_bits = slot.dtypes.contains(input.dtype);
+  if (!takes_bits && named && stands_for(input.dtype, *named)) {
+    input.dtype = *named;
+    input.is_named = true;
+  }
   if (!slot.dtypes.contains(input.dtype)) {
-    return invalid_argument(fmt::format("'{}' holds {}, but {} takes {}: convert the array with astype", path,
-                                        to_string(input.dtype), slot.name, slot.dtypes.to_string()));
+    std::string mend = "convert the array with astype";
+    for (const DType dtype : kBitsAlone) {
+      if (!named && stands_for(input.dtype, dtype) && slot.dtypes.contains(dtype))
+        mend = fmt::format("add --dtype {} if they are the bits of it", to_string(dtype));
+    }
+    return invalid_argument(fmt::format("'{}' holds {}, but {} takes {}: {}", path, to_string(input.dtype),
+                                        slot.name, slot.dtypes.to_string(), mend));
   }
   const int rank = input.tensor.shape().rank();
   if (rank < slot.min_rank || rank > slot.max_rank) {
@@ -69,22 +88,77 @@ struct Work {
   Device device;
 };
 
+// Null where none was named.
+Result<const RungRow*> pick_rung(const OperatorDescriptor& op, const std::string& named) {
+  if (named.empty()) return static_cast<const RungRow*>(nullptr);
+  const std::vector<std::string> rungs = parse_rungs({named}, op.name);
+  if (rungs.size() > 1) return invalid_argument(fmt::format("--rung {}: run takes one rung", named));
+  const RungRow* rung = op.find_rung(rungs.front());
+  if (rung != nullptr) return rung;
+  const std::string near = nearest_name(rungs.front(), op.rung_ids());
+  return invalid_argument(fmt::format("unknown rung '{}' of {}: {}", rungs.front(), op.name,
+                                      near.empty()
+                                          ? fmt::format("choose one of {}", fmt::join(op.rung_ids(), ", "))
+                                          : fmt::format("did you mean '{}'?", near)));
+}
+
+Status check_kinds(const RungRow* rung, Device device) {
+  if (rung == nullptr || (rung->kind == RungKind::cpu) == (device.kind == DeviceKind::cpu)) return {};
+  return rung->kind == RungKind::cpu
+             ? invalid_argument(fmt::format("{} is a CPU rung: name --device cpu, or none", rung->id))
+             : invalid_argument(
+                   fmt::format("{} is a GPU rung: name --device cuda:0 or sim, or none", rung->id));
+}
+
+// Bytes of the call's tensors on the host: once from or for their files, and once more where the device is the host.
+Status check_memory(double bytes, Device device) {
+  ROOFTILE_TRY_ASSIGN(const DeviceProperties* host, device_properties(kCpu));
+  const double needed = device.kind == DeviceKind::cuda ? bytes : 2 * bytes;
+  constexpr double kUsable = 0.9;
+  const auto there = static_cast<double>(host->memory_bytes);
+  if (there == 0 || needed <= kUsable * there) return {};
+  return Status::error(
+      StatusCode::out_of_memory,
+      fmt::format("the call needs {} on the host, which has {}: call it for a part of the data",
+                  lab::format_bytes(needed), lab::format_bytes(there)));
+}
+double bytes_of_files(const std::vector<std::string>& paths) {
+  double bytes = 0;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const std::uintmax_t size = path.empty() ? 0 : std::filesystem::file_size(path, error);
+    if (!error) bytes += static_cast<double>(size);
+  }
+  return bytes;
+}
+
+// Whether there is something for every output's file, and a place of its own.
+Status check_outputs(const Work& work) {
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < work.specs.size(); ++i) {
+    const std::string& path = work.files.out[i];
+    if (path.empty()) continue;
+    const std::string& name = work.op->slots[i].name;
+    if (is_absent(work.specs[i])) {
+      return invalid_argument(fmt::format(
+          "this call gives no {}: leave --out {}={} out, or see `rooftile show {}` for what gives it", name,
+          name, path, work.op->name));
+    }
+    if (const std::string why = why_not_writable(path); !why.empty()) return io_error(why);
+    std::string place = place_of(path);
+    if (std::find(places.begin(), places.end(), place) != places.end())
+      return invalid_argument(
+          fmt::format("'{}' is the file of two outputs: give {} one of its own", path, name));
+    places.push_back(std::move(place));
+  }
+  return {};
+}
+
 Result<Work> prepare(const Session& session, const RunCommand& call) {
   Work work;
   ROOFTILE_TRY_ASSIGN(work.op, session.registry.get(call.op));
   const OperatorDescriptor& op = *work.op;
-  const std::vector<std::string> rungs =
-      parse_rungs(call.rung.empty() ? std::vector<std::string>{} : std::vector{call.rung}, op.name);
-  if (!rungs.empty()) {
-    work.rung = op.find_rung(rungs.front());
-    if (work.rung == nullptr) {
-      const std::string near = nearest_name(rungs.front(), op.rung_ids());
-      return invalid_argument(
-          fmt::format("unknown rung '{}' of {}: {}", rungs.front(), op.name,
-                      near.empty() ? fmt::format("choose one of {}", fmt::join(op.rung_ids(), ", "))
-                                   : fmt::format("did you mean '{}'?", near)));
-    }
-  }
+  ROOFTILE_TRY_ASSIGN(work.rung, pick_rung(op, call.rung));
   work.params = Params(op.params);
   ROOFTILE_TRY_ASSIGN(const NameValues args,
                       parse_assignments(call.args, false, "--arg", "name=value, as in op=max"));
@@ -98,6 +172,8 @@ Result<Work> prepare(const Session& session, const RunCommand& call) {
   }
   ROOFTILE_TRY_ASSIGN(work.files, files_of(op, call.in, call.out));
   ROOFTILE_TRY_ASSIGN(work.device, pick_device(call, work.rung));
+  ROOFTILE_TRY(check_kinds(work.rung, work.device));
+  ROOFTILE_TRY(check_memory(bytes_of_files(work.files.in), work.device));
   std::vector<TensorSpec> read;
   for (std::size_t i = 0; i < op.slots.size(); ++i) {
     Input input;
@@ -108,13 +184,24 @@ Result<Work> prepare(const Session& session, const RunCommand& call) {
     if (is_read(op.slots[i])) read.push_back(input.spec());
     work.inputs.push_back(std::move(input));
   }
+  if (named &&
+      std::none_of(work.inputs.begin(), work.inputs.end(), [](const Input& in) { return in.is_named; })) {
+    return invalid_argument(fmt::format(
+        "--dtype {} is for files of u2 or u1 that hold its bits: no input is one; leave it out", call.dtype));
+  }
   Result<std::vector<TensorSpec>> outputs = op.infer_outputs(read, work.params);
   if (!outputs.ok()) return outputs.status().with_operator(op.name);
   work.specs = specs_by_slot(op, read, *outputs);
+  ROOFTILE_TRY(check_outputs(work));
+  double bytes = 0;
   for (std::size_t i = 0; i < op.slots.size(); ++i) {
-    if (op.slots[i].direction == SlotDirection::out && work.files.out[i].empty())
-      work.specs[i] = absent_spec();
+    TensorSpec& spec = work.specs[i];
+    if (op.slots[i].direction == SlotDirection::out && work.files.out[i].empty()) spec = absent_spec();
+    if (is_absent(spec)) continue;
+    ROOFTILE_TRY_ASSIGN(const std::int64_t numel, checked_numel(spec.shape, size_of(spec.dtype)));
+    bytes += static_cast<double>(numel) * static_cast<double>(size_of(spec.dtype));
   }
+  ROOFTILE_TRY(check_memory(bytes, work.device));
   return work;
 }
 
@@ -173,14 +260,13 @@ int run(const Session& session, const RunCommand& call) {
   if (!work.ok()) return report(work.status());
   const Result<Done> done = execute(*work);
   if (!done.ok()) return report(done.status());
+  std::vector<TensorFile> files;
   for (std::size_t i = 0; i < done->outputs.size(); ++i) {
-    const std::string& path = work->files.out[i];
-    if (path.empty()) continue;
-    const HostTensor& tensor = done->outputs[i];
-    {
-      const lab::SignalsHeld held;
-      if (const Status status = write_npy(path, tensor.view()); !status.ok()) return report(status);
-    }
+    if (!work->files.out[i].empty()) files.push_back({work->files.out[i], &done->outputs[i]});
+  }
+  if (const Status status = write_tensors(files); !status.ok()) return report(status);
+  for (const auto& [path, of_file] : files) {
+    const HostTensor& tensor = *of_file;
     fmt::print("{}: {}{}{} by {}/{} on {}\n", path, to_string(tensor.dtype()), tensor.shape().to_string(),
                tensor.numel() == 1 ? fmt::format(" = {:.9g}", tensor.at(0)) : "", work->op->name, done->rung,
                to_string(work->device));

@@ -18,10 +18,16 @@ class FileOption {
     std::vector<std::string> files(op_.slots.size());
     std::vector<std::string> in_order;
     for (const std::string& word : given) {
-      const std::size_t slot = slot_named(word.substr(0, word.find('=')));
-      if (word.find('=') == std::string::npos || slot == op_.slots.size()) {
+      const std::string name = word.substr(0, word.find('='));
+      if (word.find('=') == std::string::npos || name.find('/') != std::string::npos) {
         in_order.push_back(word);
         continue;
+      }
+      const std::size_t slot = slot_named(name);
+      if (slot == op_.slots.size()) return unknown(word, name);
+      if (name.size() + 1 == word.size()) {
+        return invalid_argument(
+            fmt::format("{} {} names no file: leave it out, or write {}FILE", option_, word, word));
       }
       if (!takes(op_.slots[slot]) || !files[slot].empty()) {
         return invalid_argument(fmt::format("{} {}: {}", option_, word,
@@ -40,6 +46,14 @@ class FileOption {
   }
 
  private:
+  [[nodiscard]] Status unknown(const std::string& word, const std::string& name) const {
+    const std::string near = nearest_name(name + "=", names());
+    return invalid_argument(fmt::format("{} {}: {} has no {}: {}; a file of that name is ./{}", option_, word,
+                                        op_.name, name,
+                                        near.empty() ? fmt::format("name one of {}", fmt::join(names(), ", "))
+                                                     : fmt::format("did you mean {}?", near),
+                                        word));
+  }
   [[nodiscard]] bool takes(const TensorSlot& slot) const {
     return slot.direction == direction_ || slot.direction == SlotDirection::inout;
   }

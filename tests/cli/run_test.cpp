@@ -142,6 +142,85 @@ TEST_F(CliRun, DropoutsCounterIsRaised) {
       "n.npy", {42});
 }
 
+// Of a call with two outputs, of which one cannot be written, the other's file is as it was.
+TEST_F(CliRun, WhatFailsLeavesEveryFileAsItWas) {
+  const std::string x = write("x.npy", kShape, kX);
+  const std::string r = write("r.npy", kShape, kX);
+  expect_error(2, "its folder: No such file",
+               {"run", "layer_norm", "--in", x, "residual=" + r, "--out", path("no/y.npy"), "residual=" + r});
+  expect_near("r.npy", kX);
+  cli_testing::fs::create_directory(path("folder.npy"));
+  expect_error(
+      2, "is a folder",
+      {"run", "layer_norm", "--in", x, "residual=" + r, "--out", path("folder.npy"), "residual=" + r});
+  expect_near("r.npy", kX);
+  for (const auto& file : cli_testing::fs::directory_iterator(folder_))
+    EXPECT_EQ(file.path().string().find(".new"), std::string::npos) << file;
+}
+
+TEST_F(CliRun, OutputsHaveFilesOfTheirOwn) {
+  const std::string x = write("x.npy", kShape, kX);
+  const std::string r = write("r.npy", kShape, kX);
+  const std::string y = path("y.npy");
+  const auto refused = [&](const std::string& residual) {
+    expect_error(2, "is the file of two outputs: give",
+                 {"run", "layer_norm", "--in", x, "residual=" + r, "--out", y, "residual=" + residual});
+  };
+  refused(y);
+  refused(path("./y.npy"));
+  cli_testing::fs::create_symlink("y.npy", path("link.npy"));
+  refused(path("link.npy"));
+  EXPECT_FALSE(cli_testing::fs::exists(y));
+}
+
+TEST_F(CliRun, LinksAreFollowedAndModesKept) {
+  namespace fs = cli_testing::fs;
+  const std::string x = write("x.npy", kShape, kX);
+  const std::string y = write("y.npy", kShape, kX);
+  fs::permissions(y, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("y.npy", path("link.npy"));
+  expect_done({"layer_norm", "--in", x, "--out", path("link.npy")}, "y.npy",
+              normalised(kX, {1, 1, 1}, {0, 0, 0}));
+  EXPECT_TRUE(fs::is_symlink(path("link.npy")));
+  EXPECT_EQ(fs::status(y).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(CliRun, WordsThatMeanNothingAreRefused) {
+  const std::string x = write("x.npy", kShape, kX);
+  const std::string y = path("y.npy");
+  const auto refused = [&](const std::string& why, std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "softmax", "--in", x});
+    expect_error(2, why, more);
+  };
+  refused("softmax has no maks: did you mean mask=?; a file of that name is ./maks=m.npy",
+          {"maks=m.npy", "--out", y});
+  refused("softmax has no z: ", {"--out", "z=y.npy"});
+  refused("mask= names no file", {"mask=", "--out", y});
+  refused("it is empty", {"--out", y, "--rung", ""});
+  refused("run takes one rung", {"--out", y, "--rung", "serial,threaded"});
+  refused("serial is a CPU rung: name --device cpu", {"--out", y, "--rung", "serial", "--device", "sim"});
+  refused("temperature is given twice", {"--out", y, "--arg", "temperature=1", "--arg", "temperature=2"});
+  refused("no input is one", {"--out", y, "--dtype", "bf16"});
+  const std::string bits = write("bits.npy", kShape, kX, DType::u16);
+  expect_error(2, "add --dtype bf16 if they are", {"run", "softmax", "--in", bits, "--out", y});
+  expect_error(2, "this call gives no k_out: leave",
+               {"run", "rope", "--in", write("q.npy", {1, 1, 1, 4}, {1, 2, 3, 4}), "--out", y, "k_out=" + x});
+  expect_error(2, "this call gives no mask: leave", {"run", "dropout", "--in", x, "--out", y, "mask=" + x});
+  expect_near("x.npy", kX);
+  EXPECT_FALSE(cli_testing::fs::exists(y));
+}
+
+// No file of two words' size makes the program ask for more than there is.
+TEST_F(CliRun, WhatMemoryDoesNotHoldIsRefused) {
+  const std::string none = path("none.npy");
+  ASSERT_TRUE(write_npy(none, contiguous_view<const void>(nullptr, DType::f32, kCpu,
+                                                          Extents{0, std::int64_t{1} << 40}))
+                  .ok());
+  expect_error(3, "the call needs 16 TiB on the host, which has",
+               {"run", "layer_norm_backward", "--in", none, none, "--out", path("dx.npy"),
+                "dweight=" + path("dw.npy"), "dbias=" + path("db.npy")});
+}
+
 TEST_F(CliRun, FilesThatFitNoTensorAreRefused) {
   const std::string x = write("x.npy", kShape, kX);
   const std::string y = path("y.npy");
