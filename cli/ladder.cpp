@@ -137,7 +137,7 @@ void add_ladder(CLI::App& app, Session& session) {
           "--mode", call->modes,
           "stream-cold (default: caches flushed before each launch by writing), stream-cold-clean (by writing, then "
           "reading), stream-hot (the same launch ran just before), graph-cold or graph-hot (replayed from a CUDA "
-          "graph); several divided by commas")
+          "graph), sustained (launches back to back); several divided by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("MODE,...");

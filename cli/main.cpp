@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
+#include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string_view>
 
 #include "cli/commands.h"
+#include "cli/output_files.h"
 #include "rooftile/lab/base/build_info.h"
 
 namespace rooftile::cli {
@@ -80,8 +84,28 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
                          meant.empty() ? fmt::format(": see rooftile {} --help", argv[1]) : meant);
     }
   }
+  if (command == nullptr && argv[1][0] == '-')
+    return fmt::format("unknown option '{}': see rooftile --help", argv[1]);
   return fmt::format("{}; see rooftile {}--help", error.what(),
                      command != nullptr ? fmt::format("{} ", argv[1]) : "");
+}
+
+// What holds for every option with a value: it is not empty, and a file that the command writes can be written.
+void check_values(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_expected_min() > 0) {
+        option->check([](const std::string& value) {
+          return std::string(value.empty() ? "it is empty: leave it out, or give a value" : "");
+        });
+      }
+      if (option->check_lname("json")) {
+        option->check([](const std::string& path) {
+          return path.empty() || path == "-" ? std::string() : why_not_writable(path);
+        });
+      }
+    }
+  }
 }
 
 int run(int argc, char** argv) {
@@ -113,6 +137,7 @@ int run(int argc, char** argv) {
   add_device(app, session);
   add_verdicts(app, session);
   add_table(app, session);
+  check_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -126,12 +151,27 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace rooftile::cli
 
+namespace {
+
+// What was printed is there, or the call has failed.
+int with_output(int code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return code;
+  const int lost = rooftile::cli::report(rooftile::cli::kWrongCall, "cannot write to stdout");
+  return code == rooftile::cli::kDone ? lost : code;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write
   try {
-    return rooftile::cli::run(argc, argv);
+    return with_output(rooftile::cli::run(argc, argv));
   } catch (const std::bad_alloc&) {
     return rooftile::cli::report(rooftile::cli::kNotPossible, "out of memory: choose a smaller --shape");
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0)  // fmt::print throws
+      return rooftile::cli::report(rooftile::cli::kWrongCall, "cannot write to stdout");
     return rooftile::cli::report(rooftile::cli::kCheckFailed, std::string("internal error: ") + error.what());
   } catch (...) {
     return rooftile::cli::report(rooftile::cli::kCheckFailed, "internal error");

@@ -138,7 +138,7 @@ void add_verify(CLI::App& app, Session& session) {
   command->add_option("--tier", call->tier, "the largest cases to run: quick, full or huge")
       ->type_name("TIER");
   command->add_option("--every", call->every, "only every so many-th case, a sample for slow builds")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 30))
       ->type_name("COUNT");
   command
       ->add_option("--sim-order", call->sim_order,

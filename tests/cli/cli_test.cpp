@@ -48,6 +48,11 @@ TEST_F(Cli, WrongCalls) {
   expect_error(2, "OP is required", {"ladder"});
   expect_error(2, "--json", {"ladder", "reduce", "--json"});
   expect_error(2, "not expected", {"show", "reduce", "again"});
+  expect_error(2, "unknown option '--jsn'", {"--jsn"});
+  expect_error(2, "it is empty", {"verify", ""});
+  expect_error(2, "it is empty", {"ladder", "reduce", "--rungs", ""});
+  expect_error(2, "not in range 1 to", {"verify", "reduce", "--every", "0"});
+  expect_error(2, "op is given twice", {"ladder", "reduce", "--arg", "op=max", "--arg", "op=min"});
   for (const std::string command : {"show", "ladder", "verify"})
     expect_error(2, "reduce", {command, "redcue"});
   expect_error(2, "warp_shuffle", {"ladder", "reduce", "--rungs", "warp_shufle"});
@@ -279,6 +284,15 @@ TEST_F(Cli, EmptyOneElementAndMisalignedAreDefined) {
           run({"ladder", "reduce", "--shape", shape, "--offset", "1", "--device", device, "--budget", "0.1"});
       EXPECT_EQ(outcome.code, 0) << shape << " " << device << "\n" << outcome.out << outcome.err;
     }
+  }
+}
+
+TEST_F(Cli, OutputThatIsLostIsAnError) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"list"}, {"--help"}, {"list", "--json", "-"}}) {
+    const Outcome outcome = run_into("/dev/full", args);
+    EXPECT_EQ(outcome.code, 2) << args[0];
+    EXPECT_EQ(outcome.err, "rooftile: cannot write to stdout\n") << args[0];
   }
 }
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rooftile::cli_testing {
@@ -54,8 +55,8 @@ class CliTest : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  Outcome run(std::vector<std::string> args) const {
-    const std::string out = path("stdout.txt");
+  Outcome run(std::vector<std::string> args) const { return run_into(path("stdout.txt"), std::move(args)); }
+  Outcome run_into(const std::string& out, std::vector<std::string> args) const {
     const std::string err = path("stderr.txt");
     std::vector<char*> argv = {const_cast<char*>("rooftile")};
     for (std::string& arg : args) argv.push_back(arg.data());
@@ -69,7 +70,8 @@ class CliTest : public testing::Test {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+            fs::is_regular_file(out) ? read_file(out) : "", read_file(err)};
   }
 
   // One line on stderr, nothing on stdout, and the words that help.
