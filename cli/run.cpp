@@ -132,6 +132,15 @@ double bytes_of_files(const std::vector<std::string>& paths) {
   return bytes;
 }
 
+// Whether the call gives this output. Operators say of one that it does not give that it is absent, or has no element where x has some.
+bool gives(const Work& work, std::size_t slot) {
+  const TensorSpec& spec = work.specs[slot];
+  const bool has_elements = std::any_of(work.inputs.begin(), work.inputs.end(),
+                                        [](const Input& in) { return !in.absent && in.tensor.numel() > 0; });
+  const bool is_nothing = work.op->slots[slot].optional && has_elements && spec.shape == Extents{0};
+  return !is_absent(spec) && !is_nothing;
+}
+
 // Whether there is something for every output's file, and a place of its own.
 Status check_outputs(const Work& work) {
   std::vector<std::string> places;
@@ -139,7 +148,7 @@ Status check_outputs(const Work& work) {
     const std::string& path = work.files.out[i];
     if (path.empty()) continue;
     const std::string& name = work.op->slots[i].name;
-    if (is_absent(work.specs[i])) {
+    if (!gives(work, i)) {
       return invalid_argument(fmt::format(
           "this call gives no {}: leave --out {}={} out, or see `rooftile show {}` for what gives it", name,
           name, path, work.op->name));
