@@ -173,10 +173,11 @@ TEST_P(LayerNormBackwardTest, RingsGoRoundMoreThanTwice) {
 // By 570 deviations and by 7: squares about the first elements would have lost ten bits, or six. Two groups of warps a block, and one.
 TEST_P(LayerNormBackwardTest, RowsThatBeginFarFromTheirMean) {
   if (GetParam().kind == DeviceKind::cpu) GTEST_SKIP() << "rings are a GPU's";
-  for (const float first : {1000.0f, 13.0f})
+  for (const float first : {1000.0f, 13.0f}) {
     for (const std::int64_t n : {512, 2048, 4096})
       expect_rings_give_what_registers_do(40, n, kEps,
                                           [&](std::int64_t i) { return i % n < 4 ? first : number_at(i); });
+  }
 }
 
 // And such rows on both sides of where squares are too small for f32: some are so only once they are taken about the mean.
@@ -237,7 +238,7 @@ TEST(LayerNormBackwardTestPlan, RingsHaveABlockForEachMultiprocessor) {
     const auto x = contiguous_view<void>(reinterpret_cast<void*>(std::uintptr_t{1} << 40), DType::f32,
                                          gpu.device, {m, 128});
     const LayerNormBackwardArgs args{.x = x, .dy = x, .dx = x};
-    constexpr std::size_t kPartBytes = 2 * 128 * sizeof(float);
+    constexpr std::size_t kPartBytes = 2 * sizeof(float) * 128;
     return ring.plan(ArgsRef::of(args), gpu).workspace.bytes / kPartBytes;
   };
   EXPECT_EQ(parts(100), 100U);
