@@ -19,7 +19,7 @@ struct VerdictsCommand {
   std::string mode;
   int runs = 200;
   double difference = 0.03;
-  double budget_s = 1.0;
+  double budget_s = 1.3;
   std::string json;
 };
 
@@ -104,7 +104,7 @@ void add_verdicts(CLI::App& app, Session& session) {
       ->add_option("--difference", call->difference,
                    "by which the other case of A/B is larger (default 0.03)")
       ->type_name("SHARE");
-  command->add_option("--budget", call->budget_s, "the most seconds for one comparison (default 1)")
+  command->add_option("--budget", call->budget_s, "the most seconds for one comparison (default 1.3)")
       ->type_name("SECONDS");
   command->add_option("--json", call->json, "write JSON to a file; - writes JSON alone to stdout")
       ->type_name("FILE|-");
