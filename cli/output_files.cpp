@@ -24,14 +24,18 @@ struct Temporary {
 };
 
 Status write_beside(const TensorFile& file, const Temporary& temporary) {
+  struct stat before {};
+  const bool exists = ::stat(temporary.target.c_str(), &before) == 0;
+  // A file would take the place of a device such as /dev/null.
+  if (exists && !S_ISREG(before.st_mode))
+    return io_error(
+        fmt::format("{}: it is there and not a regular file: give the path of a .npy file", file.path));
   if (Status status = write_npy(temporary.path, file.tensor->view()); !status.ok()) {
     std::string rule(status.rule());
     if (rule.starts_with(temporary.path)) rule.replace(0, temporary.path.size(), file.path);
     return Status::error(status.code(), rule);
   }
-  struct stat before {};
-  if (::stat(temporary.target.c_str(), &before) == 0)
-    (void)::chmod(temporary.path.c_str(), before.st_mode & 07777);
+  if (exists) (void)::chmod(temporary.path.c_str(), before.st_mode & 07777);
   return {};
 }
 

@@ -1,4 +1,6 @@
 // `rooftile run` of operators with optional tensors and with tensors that are read and written, by name and by order.
+#include <sys/stat.h>
+
 #include <cmath>
 #include <numeric>
 
@@ -153,6 +155,12 @@ TEST_F(CliRun, WhatFailsLeavesEveryFileAsItWas) {
   expect_error(
       2, "is a folder",
       {"run", "layer_norm", "--in", x, "residual=" + r, "--out", path("folder.npy"), "residual=" + r});
+  expect_near("r.npy", kX);
+  // What is no file stays what it is.
+  ASSERT_EQ(mkfifo(path("pipe.npy").c_str(), 0600), 0);
+  expect_error(2, "not a regular file",
+               {"run", "layer_norm", "--in", x, "residual=" + r, "--out", path("pipe.npy"), "residual=" + r});
+  EXPECT_TRUE(cli_testing::fs::is_fifo(path("pipe.npy")));
   expect_near("r.npy", kX);
   for (const auto& file : cli_testing::fs::directory_iterator(folder_))
     EXPECT_EQ(file.path().string().find(".new"), std::string::npos) << file;
