@@ -102,6 +102,10 @@ struct Uncentred {
   __device__ __forceinline__ static Stats of(float, float, Squares squares) {
     return {squares(0.0f)};
   }
+  struct Walk {
+    Stats stats{};
+    __device__ __forceinline__ void add(float v) { stats.squares = fmaf(v, v, stats.squares); }
+  };
   template <class Real, class Other>
   __device__ __forceinline__ static StatsOf<Real> combined(const StatsOf<Real>& a, const StatsOf<Other>& b) {
     return {a.squares + b.squares};
