@@ -137,22 +137,19 @@ class RegisterRow {
     return kWhole ? g_row + first_ + v * (Threads::kThreads * kElements) : g_row + first(v);
   }
 
-  // make(v) of each place that the row has. Where elements are stored one by one, too, nvcc would take a vector's store apart to share its
-  // last one with them; what has a policy stays whole.
+  // make(v) of each place that the row has.
   template <class Make>
   __device__ __forceinline__ void store_by_place(T* g_row, Make make) const {
-    constexpr StorePolicy kPolicy = kWhole ? StorePolicy::cached : StorePolicy::no_allocate;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      if (!is_whole(v) && !is_cut(v)) continue;
-      const Vector vec = make(v);
       if (is_whole(v)) {
-        store_vec<kPolicy>(at(g_row, v), vec);
-        continue;
-      }
+        store_vec(at(g_row, v), make(v));
+      } else if (is_cut(v)) {
+        const Vector vec = make(v);
 #pragma unroll
-      for (int e = 0; e < kElements; ++e)
-        if (has(first(v) + e)) g_row[first(v) + e] = vec[e];
+        for (int e = 0; e < kElements; ++e)
+          if (has(first(v) + e)) g_row[first(v) + e] = vec[e];
+      }
     }
   }
 
