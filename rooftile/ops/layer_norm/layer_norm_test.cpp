@@ -174,6 +174,20 @@ TEST_P(LayerNormTest, OutliersAndConstantRows) {
   });
 }
 
+// Exactly, whatever the value's sum is rounded to; the lessons, which divide that sum, are a last digit of it off.
+TEST_P(LayerNormTest, RowsOfOneValueAreZero) {
+  const std::vector<float> values = {100000.7f, 1000.1f, -3.3e7f};
+  for (const std::int64_t columns : {7, 1001, 1024, 8192, 40000}) {
+    const Tensor x =
+        tensor({3, columns}, [&](std::int64_t i) { return values[static_cast<std::size_t>(i / columns)]; });
+    Tensor y = tensor({3, columns}, [](std::int64_t) { return kNan; });
+    for_every_rung(layer_norm_operator(), LayerNormArgs{.x = x, .y = y}, 2, [&](const std::string& rung) {
+      if (rung == "two_pass" || rung == "sum_of_squares") return;
+      for (const float result : y.to_vector<float>().value()) ASSERT_EQ(result, 0) << rung << " " << columns;
+    });
+  }
+}
+
 // The same in rows for the rungs that take no short ones: of n elements one is sqrt(n - 1) deviations off, the others by its inverse.
 TEST_P(LayerNormTest, OutliersInLongRows) {
   for (const std::int64_t columns : {1500, 8192}) {

@@ -27,6 +27,11 @@ template <class Lanes, class Real>
 __device__ __forceinline__ Real lanes_sum(Lanes, Real x) {
   return lanes_reduce<Lanes::value>(x, [](Real a, Real b) { return a + b; });
 }
+// That of the first of them.
+template <class Lanes, class Real>
+__device__ __forceinline__ Real lanes_first(Lanes, Real x) {
+  return shuffle(x, lane_index() & ~(Lanes::value - 1));
+}
 
 // Of some elements of a row: how many, their mean, and the squares of their differences from it. Those of parts make those of the
 // whole: what the parts' means are off the common one comes on top. Source: Chan, Golub and LeVeque, "Updating formulae and a
@@ -42,11 +47,12 @@ struct Centred {
   };
   using Stats = StatsOf<float>;
 
-  // From a sum, and squares(mean), which adds up the squares of the differences.
-  template <class Squares>
-  __device__ __forceinline__ static Stats of(float count, float sum, Squares squares) {
-    const float mean = count > 0 ? sum / count : 0.0f;
-    return {count, mean, squares(mean), 0};
+  // Of elements about a value that is one of them: the sum of their differences from it, and of these differences' squares. What it is off
+  // the mean goes out of both again, exactly where all are alike. Source: the same, on shifted data.
+  __device__ __forceinline__ static Stats about(float centre, float count, float sum, float squares) {
+    const float off = count > 0 ? sum / count : 0.0f;
+    const float left = fmaf(-off, sum, squares);
+    return {count, centre + off, left < 0 ? 0 : left, 0};  // of NaN NaN
   }
   // Welford's step: the mean moves by the element's share of its difference from it. Of long rows that is less than the mean's last
   // digits: what rounding takes from it comes with the next step (Kahan).
@@ -74,13 +80,16 @@ struct Centred {
     const Real apart = other.mean - a.mean;
     return {count, a.mean + apart * share, a.squares + other.squares + apart * apart * a.count * share, 0};
   }
+  // About the first lane's mean, so that means that are alike are the common one.
   template <class Lanes, class Real>
   __device__ __forceinline__ static StatsOf<Real> over_lanes(Lanes lanes, const StatsOf<Real>& own) {
     const Real count = lanes_sum(lanes, own.count);
-    const Real sum = lanes_sum(lanes, own.mean * own.count);
-    const Real mean = count > 0 ? sum / count : Real{0};
-    const Real off = own.count > 0 ? own.mean - mean : Real{0};  // of nothing there is no mean to be off
-    return {count, mean, lanes_sum(lanes, off * off * own.count + own.squares), 0};
+    const Real first = lanes_first(lanes, own.mean);
+    const Real apart = own.count > 0 ? own.mean - first : Real{0};  // of nothing there is no mean to be off
+    const Real sum = lanes_sum(lanes, apart * own.count);
+    const Real common = count > 0 ? sum / count : Real{0};
+    const Real off = own.count > 0 ? apart - common : Real{0};
+    return {count, first + common, lanes_sum(lanes, off * off * own.count + own.squares), 0};
   }
   __device__ __forceinline__ static Stats single(const StatsOf<double>& stats) {
     return {static_cast<float>(stats.count), static_cast<float>(stats.mean),
@@ -98,10 +107,7 @@ struct Uncentred {
   };
   using Stats = StatsOf<float>;
 
-  template <class Squares>
-  __device__ __forceinline__ static Stats of(float, float, Squares squares) {
-    return {squares(0.0f)};
-  }
+  __device__ __forceinline__ static Stats about(float, float, float, float squares) { return {squares}; }
   struct Walk {
     Stats stats{};
     __device__ __forceinline__ void add(float v) { stats.squares = fmaf(v, v, stats.squares); }

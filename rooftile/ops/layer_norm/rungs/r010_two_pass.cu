@@ -11,19 +11,20 @@ namespace {
 
 template <class T>
 __global__ void __launch_bounds__(norm_plan::kLessonBlock) two_pass_kernel(norm::Operands<T> call) {
-  norm::normalise_thread_row<norm::Centred>(
-      call, [&](const norm::RowElements<T>& row, auto first, float scale) {
-        float sum = 0;
-        for (std::int64_t j = 0; j < call.length(); ++j) sum += first(j);
-        return norm::Centred::of(static_cast<float>(call.length()), sum, [&](float mean) {
-          float squares = 0;
-          for (std::int64_t j = 0; j < call.length(); ++j) {
-            const float off = fmaf(row.again(j), scale, -mean);
-            squares = fmaf(off, off, squares);
-          }
-          return squares;
-        });
-      });
+  norm::normalise_thread_row<norm::Centred>(call,
+                                            [&](const norm::RowElements<T>& row, auto first, float scale) {
+                                              float sum = 0;
+                                              for (std::int64_t j = 0; j < call.length(); ++j)
+                                                sum += first(j);
+                                              const auto length = static_cast<float>(call.length());
+                                              const float mean = sum / length;
+                                              float squares = 0;
+                                              for (std::int64_t j = 0; j < call.length(); ++j) {
+                                                const float off = fmaf(row.again(j), scale, -mean);
+                                                squares = fmaf(off, off, squares);
+                                              }
+                                              return norm::Centred::Stats{length, mean, squares, 0};
+                                            });
 }
 
 }  // namespace
