@@ -35,7 +35,7 @@ inline constexpr std::int64_t kMostPartRows = 16384;
 inline constexpr std::int64_t kMostParts = 65535;
 
 // fused: threads of a block, vectors of a row that each has, rows at a time, and whether the next ones are loaded meanwhile, for which
-// four vectors of columns leave no registers.
+// four vectors of columns leave no registers. fused_elements: the same of single elements.
 struct GroupShape {
   int threads = 0;
   int vectors = 0;
@@ -45,15 +45,22 @@ struct GroupShape {
 };
 inline constexpr std::array<GroupShape, 7> kGroupShapes = {
     {{32, 1, 4}, {64, 1, 4}, {128, 1, 4}, {256, 1, 4}, {512, 1, 4}, {512, 2, 1}, {512, 4, 1, false}}};
+inline constexpr std::array<GroupShape, 7> kElementShapes = {
+    {{32, 4, 4}, {64, 4, 4}, {128, 4, 4}, {256, 4, 4}, {512, 4, 2}, {512, 8, 1}, {512, 16, 1, false}}};
+constexpr const std::array<GroupShape, 7>& group_shapes(bool of_vectors) {
+  return of_vectors ? kGroupShapes : kElementShapes;
+}
 // Threads of a multiprocessor: 128 registers for each.
 inline constexpr int kResidentThreads = 512;
 
 // CPU: parts of the rows, whatever the cores are.
 inline constexpr std::int64_t kCpuParts = 64;
 
-inline int group_shape_for(std::int64_t vectors) {
-  for (std::size_t shape = 0; shape < kGroupShapes.size(); ++shape)
-    if (kGroupShapes[shape].capacity() >= vectors) return static_cast<int>(shape);
+// Of rows of so many vectors, or elements; -1: there is none.
+inline int group_shape_for(bool of_vectors, std::int64_t length) {
+  const auto& shapes = group_shapes(of_vectors);
+  for (std::size_t shape = 0; shape < shapes.size(); ++shape)
+    if (shapes[shape].capacity() >= length) return static_cast<int>(shape);
   return -1;
 }
 
@@ -107,9 +114,20 @@ std::string_view supports_fused(const Args& args, const DeviceProperties&) {
   if (row_bytes(args) % kRowVectorBytes != 0 || !is_aligned(args.x, kX) || !is_aligned(args.dy, kDy) ||
       !is_aligned(args.dsum, kDsum) || !is_aligned(args.dx, kDx) ||
       (!is_absent(args.weight) && reinterpret_cast<std::uintptr_t>(args.weight.data) % kRowVectorBytes != 0))
-    return "needs rows of whole vectors at multiples of 16 bytes: see column_parts";
-  if (group_shape_for(row_bytes(args) / kRowVectorBytes) < 0)
+    return "needs rows of whole vectors at multiples of 16 bytes: see fused_elements, column_parts";
+  if (group_shape_for(true, row_bytes(args) / kRowVectorBytes) < 0)
     return "registers have room for rows of 32 KiB: see column_parts";
+  return {};
+}
+
+// Rows whose elements lie side by side, wherever they begin.
+template <class Args>
+std::string_view supports_elements(const Args& args, const DeviceProperties&) {
+  const Rows<kTensors> rows = geometry(args);
+  for (const RowPitch& tensor : rows.tensors)
+    if (tensor.step != 1 && rows.length > 1) return "needs elements side by side: see column_parts";
+  if (group_shape_for(false, rows.length) < 0)
+    return "registers have room for rows of 8192 elements: see column_parts";
   return {};
 }
 
@@ -147,13 +165,21 @@ RungPlan plan_column_parts(const Args& args, const DeviceProperties& device) {
 }
 // A block's rows are every parts-th.
 template <class Args>
-RungPlan plan_fused(const Args& args, const DeviceProperties& device) {
+RungPlan plan_groups(const Args& args, bool of_vectors, const DeviceProperties& device) {
   Cut cut{.rows = geometry(args)};
-  cut.shape = group_shape_for(row_bytes(args) / kRowVectorBytes);
-  const int threads = kGroupShapes[static_cast<std::size_t>(cut.shape)].threads;
+  cut.shape = group_shape_for(of_vectors, of_vectors ? row_bytes(args) / kRowVectorBytes : cut.rows.length);
+  const int threads = group_shapes(of_vectors)[static_cast<std::size_t>(cut.shape)].threads;
   const std::int64_t resident = std::int64_t{device.multiprocessors} * (kResidentThreads / threads);
   cut.parts = smaller(cut.rows.count, larger(resident, ceil_div(cut.rows.count, kMostPartRows)));
   return plan_with_parts(cut, 0);
+}
+template <class Args>
+RungPlan plan_fused(const Args& args, const DeviceProperties& device) {
+  return plan_groups(args, true, device);
+}
+template <class Args>
+RungPlan plan_elements(const Args& args, const DeviceProperties& device) {
+  return plan_groups(args, false, device);
 }
 // In double.
 template <class Args>

@@ -88,7 +88,8 @@ std::string_view choose(const Args& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
   if (device.compute_capability == 90 && supports_ring(args, device).empty() && pays_to_ask(args, device))
     return "shared_ring";
-  return supports_fused(args, device).empty() ? "fused" : "column_parts";
+  if (supports_fused(args, device).empty()) return "fused";
+  return supports_elements(args, device).empty() ? "fused_elements" : "column_parts";
 }
 
 }  // namespace rooftile::norm_backward_plan

@@ -222,9 +222,10 @@ TEST(LayerNormBackwardTestPlan, ChoosesByLengthAndRows) {
   EXPECT_EQ(chosen(1000, 128, DType::bf16), "shared_ring");
   EXPECT_EQ(chosen(80000, 64, DType::bf16), "shared_ring");
   EXPECT_EQ(chosen(80000, 64, DType::f32), "fused");
-  EXPECT_EQ(chosen(1024, 16392, DType::bf16), "column_parts");    // longer than 32 KiB
-  EXPECT_EQ(chosen(1024, 1025, DType::bf16), "column_parts");     // no whole vectors
-  EXPECT_EQ(chosen(1024, 1024, DType::bf16, 2), "column_parts");  // nor aligned
+  EXPECT_EQ(chosen(1024, 16392, DType::bf16), "column_parts");      // longer than 32 KiB
+  EXPECT_EQ(chosen(1024, 1025, DType::bf16), "fused_elements");     // no whole vectors
+  EXPECT_EQ(chosen(1024, 1024, DType::bf16, 2), "fused_elements");  // nor aligned
+  EXPECT_EQ(chosen(1024, 8193, DType::bf16), "column_parts");
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(16384, 4096, DType::bf16), "fused");
 }

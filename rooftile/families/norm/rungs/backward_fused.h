@@ -13,14 +13,13 @@ __device__ __forceinline__ Gradient gradient_of(const Found& total, float scale,
   return Gradient::of<Norm>(results, total.g, total.gx * results.inverse_deviation, n);
 }
 
-// Every tensor is aligned: a thread has the same columns of each row. The next rows are on their way while some are computed. The sums of
+// A thread has the same columns of each row. The next rows are on their way while some are computed. The sums of
 // g = dy * weight, and of g times what x is off its mean, come together with the statistics.
-template <class Norm, class T, int kThreads, int kVectors, int kRows, bool kLooksAhead>
+template <class Norm, class T, int kThreads, int kVectors, int kElements, int kRows, bool kLooksAhead>
 __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads / kThreads)
     fused_kernel(Operands<T> call) {
   using Group = RowGroup<Norm, kThreads, kRows>;
-  using Own = OwnVectors<T, kThreads, kVectors>;
-  constexpr int kElements = Own::kElements;
+  using Own = OwnVectors<T, kThreads, kVectors, kElements>;
   __shared__ typename Group::Shared s_group;
   __shared__ Gradient s_gradients[2][Group::kWarps][kRows];
   const auto n = static_cast<int>(call.length());
@@ -32,7 +31,7 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
   // Where registers are few it comes from L1, again and again.
   const auto weight_at = [&](int v) {
     if (kLooksAhead || call.g_weight == nullptr) return weight.floats(v);
-    return as_floats(as_vector<T>(load_bytes<kVecBytes>(Own::at(call.g_weight, v))));
+    return Own::floats_of(Own::loaded(Own::at(call.g_weight, v)));
   };
   float dweight[kVectors][kElements] = {};
   float dbias[kVectors][kElements] = {};
@@ -44,8 +43,8 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
     for (int i = 0; i < kRows; ++i) {
       const std::int64_t r = row_of(first, i);
       const bool is_row = r < call.count();
-      next_x[i].load(call.x(is_row ? r : 0), is_row ? vectors : 0, filled(T{}));
-      next_dy[i].load(call.dy(is_row ? r : 0), is_row ? vectors : 0, filled(T{}));
+      next_x[i].load(call.x(is_row ? r : 0), is_row ? vectors : 0, Own::filler(T{}));
+      next_dy[i].load(call.dy(is_row ? r : 0), is_row ? vectors : 0, Own::filler(T{}));
     }
   };
   if constexpr (kLooksAhead) load(blockIdx.x);
@@ -93,7 +92,7 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
         const auto gradients = dy[i].floats(v);
         const auto w = weight_at(v);
         Vec<float, kElements> past{};
-        if (g_dsum != nullptr) past = as_floats(as_vector<T>(load_bytes<kVecBytes>(Own::at(g_dsum, v))));
+        if (g_dsum != nullptr) past = Own::floats_of(Own::loaded(Own::at(g_dsum, v)));
         Vec<T, kElements> made;
 #pragma unroll
         for (int e = 0; e < kElements; ++e) {
@@ -118,30 +117,33 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
   }
 }
 
-template <class Norm, class T, std::size_t kShape = 0, class Args>
+// By vectors of 16 bytes, or element by element.
+template <class Norm, class T, bool kWide, std::size_t kShape = 0, class Args>
 Status launch_fused_shape(const Call<Args>& call) {
-  constexpr norm_backward_plan::GroupShape kOf = norm_backward_plan::kGroupShapes[kShape];
+  constexpr const auto& kShapes = norm_backward_plan::group_shapes(kWide);
+  constexpr norm_backward_plan::GroupShape kOf = kShapes[kShape];
+  constexpr int kElements = kWide ? kVecElements<T> : 1;
   if (call.template config<Cut>().shape == static_cast<int>(kShape)) {
     const Operands<T> operands = operands_of<T>(call);
     if (operands.places.rows.length == 0) return {};
     if (operands.parts > 0) {
-      ROOFTILE_TRY(launch(fused_kernel<Norm, T, kOf.threads, kOf.vectors, kOf.rows, kOf.looks_ahead>,
-                          {.grid = dim3(static_cast<unsigned>(operands.parts)),
-                           .block = dim3(kOf.threads),
-                           .stream = call.stream},
-                          operands));
+      ROOFTILE_TRY(
+          launch(fused_kernel<Norm, T, kOf.threads, kOf.vectors, kElements, kOf.rows, kOf.looks_ahead>,
+                 {.grid = dim3(static_cast<unsigned>(operands.parts)),
+                  .block = dim3(kOf.threads),
+                  .stream = call.stream},
+                 operands));
     }
     return sum_parts(call.stream, operands);
   }
-  if constexpr (kShape + 1 < norm_backward_plan::kGroupShapes.size())
-    return launch_fused_shape<Norm, T, kShape + 1>(call);
+  if constexpr (kShape + 1 < kShapes.size()) return launch_fused_shape<Norm, T, kWide, kShape + 1>(call);
   return unsupported("a longer row than registers have room for");
 }
 
-template <class Norm, class Args>
+template <class Norm, bool kWide, class Args>
 Status launch_fused(const Call<Args>& call) {
-  return dispatch_floats<DTypes<float, __half>>(call.args,
-                                                [&]<class T>() { return launch_fused_shape<Norm, T>(call); });
+  return dispatch_floats<DTypes<float, __half>>(
+      call.args, [&]<class T>() { return launch_fused_shape<Norm, T, kWide>(call); });
 }
 
 }  // namespace rooftile::ROOFTILE_TARGET::norm::backward

@@ -173,13 +173,17 @@ __device__ __forceinline__ RawVector filled(T value) {
 }
 
 // A row's vectors that this thread has, of `vectors` that the block has: number threadIdx.x + v * kThreads of them. RegisterRow without
-// what all rows of a call have in common, which would take registers for each.
-template <class T, int kThreads_, int kVectors_>
+// what all rows of a call have in common, which would take registers for each. kElements: those of 16 bytes, or 1, of rows that begin anywhere.
+template <class T, int kThreads_, int kVectors_, int kElements_ = kVecElements<T>>
 struct OwnVectors {
   static constexpr int kThreads = kThreads_;
   static constexpr int kVectors = kVectors_;
-  static constexpr int kElements = kVecElements<T>;
-  RawVector raw[kVectors];
+  static constexpr int kElements = kElements_;
+  static constexpr bool kIsWide = kElements > 1;
+  static_assert(!kIsWide || kElements == kVecElements<T>);
+  using Vector = Vec<T, kElements>;
+  using Raw = std::conditional_t<kIsWide, RawVector, Vector>;
+  Raw raw[kVectors];
 
   __device__ __forceinline__ static bool has(int v, int vectors) {
     return static_cast<int>(threadIdx.x) + v * kThreads < vectors;
@@ -200,33 +204,61 @@ struct OwnVectors {
     return static_cast<float>(count * kElements);
   }
 
-  __device__ __forceinline__ void load(const T* g_row, int vectors, const RawVector& filler) {
+  __device__ __forceinline__ static Raw filler(T value) {
+    if constexpr (kIsWide)
+      return filled(value);
+    else
+      return {{value}};
+  }
+  __device__ __forceinline__ static Raw loaded(const T* g_vector) {
+    if constexpr (kIsWide)
+      return load_bytes<kVecBytes>(g_vector);
+    else
+      return {{*g_vector}};
+  }
+  __device__ __forceinline__ static Vec<float, kElements> floats_of(const Raw& raw) {
+    if constexpr (kIsWide)
+      return as_floats(as_vector<T>(raw));
+    else
+      return as_floats(raw);
+  }
+
+  __device__ __forceinline__ void load(const T* g_row, int vectors, const Raw& instead) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      raw[v] = filler;
-      if (has(v, vectors)) raw[v] = load_bytes<kVecBytes>(at(g_row, v));
+      raw[v] = instead;
+      if (has(v, vectors)) raw[v] = loaded(at(g_row, v));
     }
   }
   // From an element of a row that may be null: then `value` everywhere.
   __device__ __forceinline__ void load_if_there(const T* g_row, int begin, int vectors, T value) {
-    load(g_row == nullptr ? nullptr : g_row + begin, g_row == nullptr ? 0 : vectors, filled(value));
+    load(g_row == nullptr ? nullptr : g_row + begin, g_row == nullptr ? 0 : vectors, filler(value));
   }
   // make(v) of each vector that this thread has.
   template <class Make>
   __device__ __forceinline__ void store(T* g_row, int vectors, Make make) const {
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v)
-      if (has(v, vectors)) store_vec(at(g_row, v), make(v));
+    for (int v = 0; v < kVectors; ++v) {
+      if (!has(v, vectors)) continue;
+      const Vector made = make(v);
+      if constexpr (kIsWide)
+        store_vec(at(g_row, v), made);
+      else
+        *at(g_row, v) = made[0];
+    }
   }
   [[nodiscard]] __device__ __forceinline__ Vec<float, kElements> floats(int v) const {
-    return as_floats(as_vector<T>(raw[v]));
+    return floats_of(raw[v]);
   }
-  // What was made of the elements so far is to be made once more by what follows, and takes no registers until then.
+  // What was made of the elements so far is to be made once more by what follows, and takes no registers until then. A single
+  // element takes as many either way.
   __device__ __forceinline__ void forget_conversions() {
 #if !defined(ROOFTILE_SIM)
+    if constexpr (kIsWide) {
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v)
-      asm volatile("" : "+r"(raw[v].x), "+r"(raw[v].y), "+r"(raw[v].z), "+r"(raw[v].w));
+      for (int v = 0; v < kVectors; ++v)
+        asm volatile("" : "+r"(raw[v].x), "+r"(raw[v].y), "+r"(raw[v].z), "+r"(raw[v].w));
+    }
 #endif
   }
 };
