@@ -17,6 +17,8 @@ namespace rooftile::gemm_plan {
 
 // Whether L2 holds b from one launch to the next.
 [[nodiscard]] bool fits_in_l2(const Problem& few, const DeviceProperties& device);
+// Whether b is so much of L2 that what it drives out costs more than it saves when the call comes again.
+[[nodiscard]] bool fills_l2(const Problem& problem, const DeviceProperties& device);
 
 // swap_ab: tiles of 64 columns of b by all rows of a, each by a cluster of `parts` blocks that part its steps along k.
 inline constexpr std::int64_t kMostSwapRows = 64;
@@ -35,6 +37,8 @@ struct SwapCut {
   [[nodiscard]] std::int64_t blocks() const { return tiles() * parts; }
 };
 [[nodiscard]] SwapCut swap_cut(const Problem& few, const DeviceProperties& device);
+// Of a b that L2 cannot hold: how many tiles' columns come as ordinary lines, which the same call finds again; the others leave first.
+[[nodiscard]] int kept_tiles(const Problem& few, const DeviceProperties& device);
 // What the model expects of rungs for more rows where there are a few: cluster_split_k, of a few rows as they are called, and warp_specialized.
 [[nodiscard]] double microseconds_of_parts(const GemmArgs& args, const DeviceProperties& device);
 [[nodiscard]] double microseconds_of_tiles(const GemmArgs& args, const DeviceProperties& device);

@@ -3,7 +3,8 @@
 // Idea       wgmma multiplies 64 rows by as few columns as 8. So 64 columns of b are its rows, and the few rows of a, up to 64, its columns: a
 //            tile of out is computed transposed. One thread asks TMA for all the stages that shared memory holds before anybody waits; where
 //            tiles do not fill the GPU a cluster parts their steps along k, and adds up in distributed shared memory, always in the same order.
-//            A b that L2 cannot hold anyway leaves it first, and its first two steps come there while the kernel ahead still runs.
+//            A b that L2 cannot hold anyway leaves it first, but for as much as a fifth of it, which the same call finds again; its first two
+//            steps come there while the kernel ahead still runs.
 // Change     warp_specialized's tiles of 64 rows and more, mostly empty, of which a few multiprocessors have all the work.
 // Limits     sm_90a; f16, bf16; up to 64 rows, or columns; any strides (operands whose rows TMA cannot take are copied first); k of 1 and more.
 // Bottleneck DRAM where b comes from there; where L2 has it what a launch, the first stages and the cluster's meeting take.
@@ -84,6 +85,7 @@ struct SwapWay {
   bool whole_a;  // a step comes by one request
   bool whole_b;
   bool leaves_first;  // b: L2 cannot hold it from one launch to the next
+  int kept;           // tiles of which it comes to stay all the same
 };
 
 // kRows: of a, with what is empty. kAlongA, kAlongB: k runs along memory.
@@ -114,6 +116,7 @@ struct SwapKernel {
   struct Share {
     int batch_a;
     int batch_b;
+    int of_b;  // which of b's tiles
     int column;
     int first;
     int end;
@@ -241,17 +244,18 @@ __global__ void __launch_bounds__(SwapKernel<T, kRows, kAlongA, kAlongB>::kThrea
   const auto part = static_cast<int>(cluster_rank());
   const unsigned place = blockIdx.x / static_cast<unsigned>(cut.parts);
   const auto batch = static_cast<int>(place / static_cast<unsigned>(cut.tile_columns));
-  const typename Kernel::Share share = {
-      .batch_a = way.has_batch_a ? batch : 0,
-      .batch_b = way.has_batch_b ? batch : 0,
-      .column = static_cast<int>(place % static_cast<unsigned>(cut.tile_columns)) * Kernel::kColumns,
-      .first = gemm_plan::first_step(cut.steps, cut.parts, part),
-      .end = gemm_plan::first_step(cut.steps, cut.parts, part + 1)};
+  const unsigned strip = place % static_cast<unsigned>(cut.tile_columns);
+  const typename Kernel::Share share = {.batch_a = way.has_batch_a ? batch : 0,
+                                        .batch_b = way.has_batch_b ? batch : 0,
+                                        .of_b = static_cast<int>(way.has_batch_b ? place : strip),
+                                        .column = static_cast<int>(strip) * Kernel::kColumns,
+                                        .first = gemm_plan::first_step(cut.steps, cut.parts, part),
+                                        .end = gemm_plan::first_step(cut.steps, cut.parts, part + 1)};
   const typename Kernel::Source source = {
       .map_a = map_a,
       .map_b = map_b,
       .way = way,
-      .policy_of_b = way.leaves_first ? l2_evict_first() : l2_evict_normal()};
+      .policy_of_b = way.leaves_first && share.of_b >= way.kept ? l2_evict_first() : l2_evict_normal()};
   const bool is_copier = threadIdx.x == kWarpgroup;
   if (threadIdx.x == 0 && way.leaves_first) Kernel::bring_early(share, source);
   if (is_copier) Kernel::begin(share, source, shared);
@@ -295,7 +299,8 @@ Status launch_swap(const Call<GemmArgs>& call, const Problem& few, const gemm_pl
                        .has_batch_b = few.b.batch != 0,
                        .whole_a = Kernel::A::is_whole(operands.a),
                        .whole_b = Kernel::B::is_whole(operands.b),
-                       .leaves_first = !gemm_plan::fits_in_l2(few, call.device)};
+                       .leaves_first = !gemm_plan::fits_in_l2(few, call.device),
+                       .kept = gemm_plan::kept_tiles(few, call.device)};
   return launch(swap_kernel<T, kRows, kAlongA, kAlongB>,
                 {.grid = dim3(static_cast<unsigned>(cut.blocks())),
                  .block = dim3(Kernel::kThreads),

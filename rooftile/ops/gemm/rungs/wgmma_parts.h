@@ -6,7 +6,9 @@
 
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
+#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/warp.h"
+#include "rooftile/ops/gemm/gemm_few.h"
 #include "rooftile/ops/gemm/rungs/rounded_output.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
 
@@ -54,17 +56,18 @@ struct DeepOperand {
   }
   // By one thread: from row (column) `outer` on; what is outside comes as zeros.
   __device__ __forceinline__ static void load(std::byte* s_stage, const TensorMap& map, int outer, int step,
-                                              int batch, bool whole, Mbarrier* s_full) {
+                                              int batch, bool whole, Mbarrier* s_full, L2Policy policy) {
     const int line = step * kDepth;
     if (!kAlong) {
 #pragma unroll
       for (int box = 0; box < kBoxes; ++box)
-        tma_load(s_stage + box * kBoxBytes, map, {outer + box * kSpan, line, 0, batch}, s_full);
+        tma_load_by_policy(s_stage + box * kBoxBytes, map, {outer + box * kSpan, line, 0, batch}, s_full,
+                           policy);
     } else if (whole) {
-      tma_load(s_stage, map, {0, outer, line / kStepDepth, batch}, s_full);
+      tma_load_by_policy(s_stage, map, {0, outer, line / kStepDepth, batch}, s_full, policy);
     } else {
-      tma_load(s_stage, map, {line, outer, 0, batch}, s_full);
-      tma_load(s_stage + kHalfBytes, map, {line + kStepDepth, outer, 0, batch}, s_full);
+      tma_load_by_policy(s_stage, map, {line, outer, 0, batch}, s_full, policy);
+      tma_load_by_policy(s_stage + kHalfBytes, map, {line + kStepDepth, outer, 0, batch}, s_full, policy);
     }
   }
   __device__ __forceinline__ static auto descriptor(const std::byte* s_half) {
@@ -134,7 +137,8 @@ struct PartsKernel {
           shared_(shared),
           work_(work),
           batch_a_(p.a.batch == 0 ? 0 : work.batch),
-          batch_b_(p.b.batch == 0 ? 0 : work.batch) {}
+          batch_b_(p.b.batch == 0 ? 0 : work.batch),
+          policy_of_b_(cut.b_leaves_first ? l2_evict_first() : l2_evict_normal()) {}
     __device__ __forceinline__ void begin() {
       prefetch_tensor_map(map_a_);
       prefetch_tensor_map(map_b_);
@@ -160,8 +164,9 @@ struct PartsKernel {
       std::byte* s_a = shared_.s_stages + stage * kStageBytes;
       Mbarrier* s_full = shared_.s_full + stage;
       mbarrier_arrive_expect_tx(s_full, kStageBytes);
-      A::load(s_a, map_a_, work_.row, work_.first + step, batch_a_, cut_.whole, s_full);
-      B::load(s_a + A::kBytes, map_b_, work_.column, work_.first + step, batch_b_, cut_.whole, s_full);
+      A::load(s_a, map_a_, work_.row, work_.first + step, batch_a_, cut_.whole, s_full, l2_evict_normal());
+      B::load(s_a + A::kBytes, map_b_, work_.column, work_.first + step, batch_b_, cut_.whole, s_full,
+              policy_of_b_);
     }
     const PartsCut& cut_;
     const TensorMap& map_a_;
@@ -170,6 +175,7 @@ struct PartsKernel {
     const Work& work_;
     int batch_a_;
     int batch_b_;
+    L2Policy policy_of_b_;
   };
 
   // By the warpgroup.
@@ -357,6 +363,7 @@ Status launch_parts(const Call<GemmArgs>& call, const Problem& p, const gemm_pla
   using Kernel = PartsKernel<T, kShape, kAlongA, kAlongB>;
   PartsCut cut = call.config<PartsCut>();
   cut.whole = p.k % kStepDepth == 0;
+  cut.b_leaves_first = cut.tile_rows == 1 && gemm_plan::fills_l2(p, call.device);
   TensorMap map_a;
   TensorMap map_b;
   ROOFTILE_TRY(Kernel::A::make_map(map_a, call.args.a.dtype, data.a, operands.a));
