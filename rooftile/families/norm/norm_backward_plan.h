@@ -45,10 +45,22 @@ struct GroupShape {
 };
 inline constexpr std::array<GroupShape, 7> kGroupShapes = {
     {{32, 1, 4}, {64, 1, 4}, {128, 1, 4}, {256, 1, 4}, {512, 1, 4}, {512, 2, 1}, {512, 4, 1, false}}};
-inline constexpr std::array<GroupShape, 7> kElementShapes = {
-    {{32, 4, 4}, {64, 4, 4}, {128, 4, 4}, {256, 4, 4}, {512, 4, 2}, {512, 8, 1}, {512, 16, 1, false}}};
-constexpr const std::array<GroupShape, 7>& group_shapes(bool of_vectors) {
-  return of_vectors ? kGroupShapes : kElementShapes;
+inline constexpr std::array<GroupShape, 10> kElementShapes = {{{32, 4, 4},
+                                                               {64, 4, 4},
+                                                               {128, 4, 4},
+                                                               {256, 3, 4},
+                                                               {256, 5, 2},
+                                                               {512, 3, 2},
+                                                               {512, 4, 2},
+                                                               {512, 6, 1},
+                                                               {512, 8, 1},
+                                                               {512, 16, 1, false}}};
+template <bool kOfVectors>
+constexpr const auto& group_shapes() {
+  if constexpr (kOfVectors)
+    return kGroupShapes;
+  else
+    return kElementShapes;
 }
 // Threads of a multiprocessor: 128 registers for each.
 inline constexpr int kResidentThreads = 512;
@@ -57,8 +69,9 @@ inline constexpr int kResidentThreads = 512;
 inline constexpr std::int64_t kCpuParts = 64;
 
 // Of rows of so many vectors, or elements; -1: there is none.
-inline int group_shape_for(bool of_vectors, std::int64_t length) {
-  const auto& shapes = group_shapes(of_vectors);
+template <bool kOfVectors>
+int group_shape_for(std::int64_t length) {
+  const auto& shapes = group_shapes<kOfVectors>();
   for (std::size_t shape = 0; shape < shapes.size(); ++shape)
     if (shapes[shape].capacity() >= length) return static_cast<int>(shape);
   return -1;
@@ -115,7 +128,7 @@ std::string_view supports_fused(const Args& args, const DeviceProperties&) {
       !is_aligned(args.dsum, kDsum) || !is_aligned(args.dx, kDx) ||
       (!is_absent(args.weight) && reinterpret_cast<std::uintptr_t>(args.weight.data) % kRowVectorBytes != 0))
     return "needs rows of whole vectors at multiples of 16 bytes: see fused_elements, column_parts";
-  if (group_shape_for(true, row_bytes(args) / kRowVectorBytes) < 0)
+  if (group_shape_for<true>(row_bytes(args) / kRowVectorBytes) < 0)
     return "registers have room for rows of 32 KiB: see column_parts";
   return {};
 }
@@ -126,7 +139,7 @@ std::string_view supports_elements(const Args& args, const DeviceProperties&) {
   const Rows<kTensors> rows = geometry(args);
   for (const RowPitch& tensor : rows.tensors)
     if (tensor.step != 1 && rows.length > 1) return "needs elements side by side: see column_parts";
-  if (group_shape_for(false, rows.length) < 0)
+  if (group_shape_for<false>(rows.length) < 0)
     return "registers have room for rows of 8192 elements: see column_parts";
   return {};
 }
@@ -164,22 +177,14 @@ RungPlan plan_column_parts(const Args& args, const DeviceProperties& device) {
   return plan_with_parts(cut_into(rows, parts), rows.count);
 }
 // A block's rows are every parts-th.
-template <class Args>
-RungPlan plan_groups(const Args& args, bool of_vectors, const DeviceProperties& device) {
+template <bool kOfVectors, class Args>
+RungPlan plan_groups(const Args& args, const DeviceProperties& device) {
   Cut cut{.rows = geometry(args)};
-  cut.shape = group_shape_for(of_vectors, of_vectors ? row_bytes(args) / kRowVectorBytes : cut.rows.length);
-  const int threads = group_shapes(of_vectors)[static_cast<std::size_t>(cut.shape)].threads;
+  cut.shape = group_shape_for<kOfVectors>(kOfVectors ? row_bytes(args) / kRowVectorBytes : cut.rows.length);
+  const int threads = group_shapes<kOfVectors>()[static_cast<std::size_t>(cut.shape)].threads;
   const std::int64_t resident = std::int64_t{device.multiprocessors} * (kResidentThreads / threads);
   cut.parts = smaller(cut.rows.count, larger(resident, ceil_div(cut.rows.count, kMostPartRows)));
   return plan_with_parts(cut, 0);
-}
-template <class Args>
-RungPlan plan_fused(const Args& args, const DeviceProperties& device) {
-  return plan_groups(args, true, device);
-}
-template <class Args>
-RungPlan plan_elements(const Args& args, const DeviceProperties& device) {
-  return plan_groups(args, false, device);
 }
 // In double.
 template <class Args>

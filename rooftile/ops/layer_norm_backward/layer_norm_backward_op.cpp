@@ -39,14 +39,14 @@ std::vector<Rung<LayerNormBackwardArgs>> rung_table() {
        .idea = "A block has every so many-th row in its registers, and its columns' sums, too.",
        .change = "x and dy are read once; one barrier for up to four rows",
        .supports = supports_elements<LayerNormBackwardArgs>,
-       .plan = plan_elements<LayerNormBackwardArgs>,
+       .plan = plan_groups<false, LayerNormBackwardArgs>,
        .expects = {{"global_load_sectors_per_request", 3, 4}}},
       {.rung = layer_norm_backward_rungs::fused,
        .idea = "The same by vectors of 16 bytes, a quarter or an eighth of the requests.",
        .change = "rows begin at multiples of 16 bytes",
        // Between: the parts' sums are read element by element, and the simulated case has a part for each row.
        .supports = supports_fused<LayerNormBackwardArgs>,
-       .plan = plan_fused<LayerNormBackwardArgs>,
+       .plan = plan_groups<true, LayerNormBackwardArgs>,
        .expects = {{"global_load_sectors_per_request", 10, 16}}},
       {.rung = layer_norm_backward_rungs::shared_ring,
        .idea =

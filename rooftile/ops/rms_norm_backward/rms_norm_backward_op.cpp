@@ -39,14 +39,14 @@ std::vector<Rung<RmsNormBackwardArgs>> rung_table() {
        .idea = "A block has every so many-th row in its registers, and its columns' sums, too.",
        .change = "x and dy are read once; one barrier for up to four rows",
        .supports = supports_elements<RmsNormBackwardArgs>,
-       .plan = plan_elements<RmsNormBackwardArgs>,
+       .plan = plan_groups<false, RmsNormBackwardArgs>,
        .expects = {{"global_load_sectors_per_request", 3, 4}}},
       {.rung = rms_norm_backward_rungs::fused,
        .idea = "The same by vectors of 16 bytes, a quarter or an eighth of the requests.",
        .change = "rows begin at multiples of 16 bytes",
        // Between: the parts' sums are read element by element, and the simulated case has a part for each row.
        .supports = supports_fused<RmsNormBackwardArgs>,
-       .plan = plan_fused<RmsNormBackwardArgs>,
+       .plan = plan_groups<true, RmsNormBackwardArgs>,
        .expects = {{"global_load_sectors_per_request", 10, 16}}},
       {.rung = rms_norm_backward_rungs::shared_ring,
        .idea =

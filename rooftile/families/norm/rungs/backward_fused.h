@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kThreads, norm_backward_plan::kResidentThreads
 // By vectors of 16 bytes, or element by element.
 template <class Norm, class T, bool kWide, std::size_t kShape = 0, class Args>
 Status launch_fused_shape(const Call<Args>& call) {
-  constexpr const auto& kShapes = norm_backward_plan::group_shapes(kWide);
+  constexpr const auto& kShapes = norm_backward_plan::group_shapes<kWide>();
   constexpr norm_backward_plan::GroupShape kOf = kShapes[kShape];
   constexpr int kElements = kWide ? kVecElements<T> : 1;
   if (call.template config<Cut>().shape == static_cast<int>(kShape)) {
