@@ -127,9 +127,8 @@ inline constexpr int kPartDepth = 128;  // of a step along k
 struct PartsCut {
   int shape = 0;  // of kPartShapes
   int log_parts = 0;
-  int steps = 1;                // of a tile
-  bool whole = false;           // k ends with a line of 64
-  bool b_leaves_first = false;  // L2: it is read once, and large
+  int steps = 1;       // of a tile
+  bool whole = false;  // k ends with a line of 64
   std::int64_t batches = 1;
   std::int64_t tile_rows = 1;
   std::int64_t tile_columns = 1;

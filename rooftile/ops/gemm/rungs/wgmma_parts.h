@@ -78,6 +78,11 @@ struct DeepOperand {
   }
 };
 
+// What a launch knows beside its cut.
+struct PartsOfCall : PartsCut {
+  bool b_leaves_first = false;  // L2: it is read once, and large
+};
+
 // kShape: of gemm_plan::kPartShapes.
 template <class T, int kShape, bool kAlongA, bool kAlongB>
 struct PartsKernel {
@@ -129,7 +134,7 @@ struct PartsKernel {
   // What one thread asks for: a block's stages, the first one before others know the barriers.
   class Copier {
    public:
-    __device__ __forceinline__ Copier(const Problem& p, const PartsCut& cut, const TensorMap& map_a,
+    __device__ __forceinline__ Copier(const Problem& p, const PartsOfCall& cut, const TensorMap& map_a,
                                       const TensorMap& map_b, const Shared& shared, const Work& work)
         : cut_(cut),
           map_a_(map_a),
@@ -168,7 +173,7 @@ struct PartsKernel {
       B::load(s_a + A::kBytes, map_b_, work_.column, work_.first + step, batch_b_, cut_.whole, s_full,
               policy_of_b_);
     }
-    const PartsCut& cut_;
+    const PartsOfCall& cut_;
     const TensorMap& map_a_;
     const TensorMap& map_b_;
     const Shared& shared_;
@@ -308,7 +313,7 @@ struct PartsKernel {
 
 template <class T, int kShape, bool kAlongA, bool kAlongB>
 __global__ void __launch_bounds__(PartsKernel<T, kShape, kAlongA, kAlongB>::kThreads)
-    parts_kernel(const __grid_constant__ Problem p, const __grid_constant__ PartsCut cut,
+    parts_kernel(const __grid_constant__ Problem p, const __grid_constant__ PartsOfCall cut,
                  const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
                  RoundedWay way) {
   using Kernel = PartsKernel<T, kShape, kAlongA, kAlongB>;
@@ -361,7 +366,7 @@ template <class T, int kShape, bool kAlongA, bool kAlongB>
 Status launch_parts(const Call<GemmArgs>& call, const Problem& p, const gemm_plan::WgmmaOperands& operands,
                     const OperandData& data) {
   using Kernel = PartsKernel<T, kShape, kAlongA, kAlongB>;
-  PartsCut cut = call.config<PartsCut>();
+  PartsOfCall cut{call.config<PartsCut>()};
   cut.whole = p.k % kStepDepth == 0;
   cut.b_leaves_first = cut.tile_rows == 1 && gemm_plan::fills_l2(p, call.device);
   TensorMap map_a;
