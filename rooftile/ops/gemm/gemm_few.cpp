@@ -35,10 +35,6 @@ bool fits_in_l2(const Problem& few, const DeviceProperties& device) {
   return bytes_of_b(few) <= 0.75 * static_cast<double>(device.last_level_cache);
 }
 
-bool fills_l2(const Problem& problem, const DeviceProperties& device) {
-  return bytes_of_b(problem) >= static_cast<double>(device.last_level_cache) / 3;
-}
-
 int kept_tiles(const Problem& few, const DeviceProperties& device) {
   constexpr double kOfL2 = 0.2;
   return static_cast<int>(kOfL2 * static_cast<double>(device.last_level_cache) /

@@ -17,8 +17,6 @@ namespace rooftile::gemm_plan {
 
 // Whether L2 holds b from one launch to the next.
 [[nodiscard]] bool fits_in_l2(const Problem& few, const DeviceProperties& device);
-// Whether b is so much of L2 that what it drives out costs more than it saves when the call comes again.
-[[nodiscard]] bool fills_l2(const Problem& problem, const DeviceProperties& device);
 
 // swap_ab: tiles of 64 columns of b by all rows of a, each by a cluster of `parts` blocks that part its steps along k.
 inline constexpr std::int64_t kMostSwapRows = 64;

@@ -2,7 +2,7 @@
 //
 // Idea       a block has a tile of 64 x 128 (96, 64, 32, 16), or a half or a quarter of its steps. A stage is 128 deep, one request to TMA for each
 //            operand: some 150 cycles each, whatever it brings, are what small stages wait for. Parts send their sums to the blocks of
-//            their cluster that have the rows, which add them up always in the same order. A large b that is read once leaves L2 first.
+//            their cluster that have the rows, which add them up always in the same order.
 // Change     blocks do not stay; all multiprocessors have some of a small product, and wait for memory once or twice.
 // Limits     as warp_specialized; at most 65535 columns of tiles, and as many products of a batch.
 // Bottleneck latency: launch, the first stage, then TMA's requests; sums on their way through the cluster.

@@ -6,9 +6,7 @@
 
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
-#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/warp.h"
-#include "rooftile/ops/gemm/gemm_few.h"
 #include "rooftile/ops/gemm/rungs/rounded_output.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
 
@@ -56,18 +54,17 @@ struct DeepOperand {
   }
   // By one thread: from row (column) `outer` on; what is outside comes as zeros.
   __device__ __forceinline__ static void load(std::byte* s_stage, const TensorMap& map, int outer, int step,
-                                              int batch, bool whole, Mbarrier* s_full, L2Policy policy) {
+                                              int batch, bool whole, Mbarrier* s_full) {
     const int line = step * kDepth;
     if (!kAlong) {
 #pragma unroll
       for (int box = 0; box < kBoxes; ++box)
-        tma_load_by_policy(s_stage + box * kBoxBytes, map, {outer + box * kSpan, line, 0, batch}, s_full,
-                           policy);
+        tma_load(s_stage + box * kBoxBytes, map, {outer + box * kSpan, line, 0, batch}, s_full);
     } else if (whole) {
-      tma_load_by_policy(s_stage, map, {0, outer, line / kStepDepth, batch}, s_full, policy);
+      tma_load(s_stage, map, {0, outer, line / kStepDepth, batch}, s_full);
     } else {
-      tma_load_by_policy(s_stage, map, {line, outer, 0, batch}, s_full, policy);
-      tma_load_by_policy(s_stage + kHalfBytes, map, {line + kStepDepth, outer, 0, batch}, s_full, policy);
+      tma_load(s_stage, map, {line, outer, 0, batch}, s_full);
+      tma_load(s_stage + kHalfBytes, map, {line + kStepDepth, outer, 0, batch}, s_full);
     }
   }
   __device__ __forceinline__ static auto descriptor(const std::byte* s_half) {
@@ -76,11 +73,6 @@ struct DeepOperand {
     else
       return mn_major_descriptor(s_half, kSwizzle, kBoxBytes);
   }
-};
-
-// What a launch knows beside its cut.
-struct PartsOfCall : PartsCut {
-  bool b_leaves_first = false;  // L2: it is read once, and large
 };
 
 // kShape: of gemm_plan::kPartShapes.
@@ -134,7 +126,7 @@ struct PartsKernel {
   // What one thread asks for: a block's stages, the first one before others know the barriers.
   class Copier {
    public:
-    __device__ __forceinline__ Copier(const Problem& p, const PartsOfCall& cut, const TensorMap& map_a,
+    __device__ __forceinline__ Copier(const Problem& p, const PartsCut& cut, const TensorMap& map_a,
                                       const TensorMap& map_b, const Shared& shared, const Work& work)
         : cut_(cut),
           map_a_(map_a),
@@ -142,8 +134,7 @@ struct PartsKernel {
           shared_(shared),
           work_(work),
           batch_a_(p.a.batch == 0 ? 0 : work.batch),
-          batch_b_(p.b.batch == 0 ? 0 : work.batch),
-          policy_of_b_(cut.b_leaves_first ? l2_evict_first() : l2_evict_normal()) {}
+          batch_b_(p.b.batch == 0 ? 0 : work.batch) {}
     __device__ __forceinline__ void begin() {
       prefetch_tensor_map(map_a_);
       prefetch_tensor_map(map_b_);
@@ -169,18 +160,16 @@ struct PartsKernel {
       std::byte* s_a = shared_.s_stages + stage * kStageBytes;
       Mbarrier* s_full = shared_.s_full + stage;
       mbarrier_arrive_expect_tx(s_full, kStageBytes);
-      A::load(s_a, map_a_, work_.row, work_.first + step, batch_a_, cut_.whole, s_full, l2_evict_normal());
-      B::load(s_a + A::kBytes, map_b_, work_.column, work_.first + step, batch_b_, cut_.whole, s_full,
-              policy_of_b_);
+      A::load(s_a, map_a_, work_.row, work_.first + step, batch_a_, cut_.whole, s_full);
+      B::load(s_a + A::kBytes, map_b_, work_.column, work_.first + step, batch_b_, cut_.whole, s_full);
     }
-    const PartsOfCall& cut_;
+    const PartsCut& cut_;
     const TensorMap& map_a_;
     const TensorMap& map_b_;
     const Shared& shared_;
     const Work& work_;
     int batch_a_;
     int batch_b_;
-    L2Policy policy_of_b_;
   };
 
   // By the warpgroup.
@@ -313,7 +302,7 @@ struct PartsKernel {
 
 template <class T, int kShape, bool kAlongA, bool kAlongB>
 __global__ void __launch_bounds__(PartsKernel<T, kShape, kAlongA, kAlongB>::kThreads)
-    parts_kernel(const __grid_constant__ Problem p, const __grid_constant__ PartsOfCall cut,
+    parts_kernel(const __grid_constant__ Problem p, const __grid_constant__ PartsCut cut,
                  const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
                  RoundedWay way) {
   using Kernel = PartsKernel<T, kShape, kAlongA, kAlongB>;
@@ -366,9 +355,8 @@ template <class T, int kShape, bool kAlongA, bool kAlongB>
 Status launch_parts(const Call<GemmArgs>& call, const Problem& p, const gemm_plan::WgmmaOperands& operands,
                     const OperandData& data) {
   using Kernel = PartsKernel<T, kShape, kAlongA, kAlongB>;
-  PartsOfCall cut{call.config<PartsCut>()};
+  PartsCut cut = call.config<PartsCut>();
   cut.whole = p.k % kStepDepth == 0;
-  cut.b_leaves_first = cut.tile_rows == 1 && gemm_plan::fills_l2(p, call.device);
   TensorMap map_a;
   TensorMap map_b;
   ROOFTILE_TRY(Kernel::A::make_map(map_a, call.args.a.dtype, data.a, operands.a));
