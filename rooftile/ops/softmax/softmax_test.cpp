@@ -215,7 +215,7 @@ TEST_P(SoftmaxTest, RefusesWhatItCannotServe) {
   EXPECT_EQ(refusal({.x = x, .y = y.view().slice(0, 0, 3)}), "y must have the shape of x");
   EXPECT_NE(refusal({.x = x, .y = y, .temperature = -1}), "accepted");
   EXPECT_NE(refusal({.x = x, .y = y, .temperature = std::nan("")}), "accepted");
-  EXPECT_NE(refusal({.x = x, .y = y, .temperature = 1e-40}).find("below 1e-30 only 0 is served"),
+  EXPECT_NE(refusal({.x = x, .y = y, .temperature = 1e-40}).find("is 1e-40: below 1e-30 only 0 is served"),
             std::string::npos);
   const Tensor room = tensor({6, 9, 7, 8}, number_at);
   EXPECT_EQ(
