@@ -66,10 +66,12 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
       add({.m = 7, .n = n - 1, .adds = true, .pad = 1});
     }
     // The same of single elements; odd.
+    bool adds = false;
     for (const norm_backward_plan::GroupShape& shape : norm_backward_plan::kElementShapes) {
       const std::int64_t n = shape.capacity() - 1;
+      adds = !adds;
       if (n > 4096 && dtype == DType::f16) continue;
-      add({.m = n > 1000 ? 5 : 40, .n = n, .adds = n % 4 == 3});
+      add({.m = n > 1000 ? 5 : 40, .n = n, .adds = adds});
     }
     // A GPU's blocks take several rows at a time, and more than once.
     add({.m = 1300, .n = 512 * vector, .adds = true, .tier = CaseTier::full});

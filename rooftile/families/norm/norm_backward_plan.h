@@ -82,7 +82,7 @@ inline constexpr std::int64_t kRowFoundBytes = 12;
 
 struct Cut {
   Rows<kTensors> rows{};
-  int shape = 0;           // fused: which of kGroupShapes
+  int shape = 0;           // fused: which of kGroupShapes, fused_elements: of kElementShapes
   std::int64_t parts = 0;  // of the rows, whose sums are added up at the end
   std::int64_t part_rows = 0;
 };

@@ -1,4 +1,4 @@
-// Several rows at a time, of whole vectors: what a block's threads have found of each comes together once for all of them.
+// Several rows at a time, of whole vectors or of single elements: what a block's threads have found of each comes together once for all of them.
 //
 //   kRows = 4:  lane    0 ... 7   8 ... 15   16 ... 23   24 ... 31
 //               row        0         1          2           3       after the lanes' sums: each row's total is in 8 lanes

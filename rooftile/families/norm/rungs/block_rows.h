@@ -25,15 +25,15 @@ __device__ __forceinline__ typename Norm::Stats block_stats(
       }
     };
     for_own([&](int i, std::int64_t at) { values[i] = value(at); });
-    const float centre = Norm::kHasMean ? values[0] : 0.0f;
-    float squares = 0;
     for_own([&](int i, std::int64_t) {
-      const float off = values[i] - centre;
       count += 1;
-      sum += off;
-      squares = fmaf(off, off, squares);
+      sum += values[i];
     });
-    const auto step = Norm::about(centre, count, sum, squares);
+    const auto step = Norm::of(count, sum, [&](float mean) {
+      Differences found;
+      for_own([&](int i, std::int64_t) { found.add(values[i] - mean); });
+      return found;
+    });
     stats = Norm::combined(stats, step);
   }
   return Norm::single(Threads::all_reduce(

@@ -33,6 +33,16 @@ __device__ __forceinline__ Real lanes_first(Lanes, Real x) {
   return shuffle(x, lane_index() & ~(Lanes::value - 1));
 }
 
+// Of some elements, less a number that lies among them: their sum, and their squares'.
+struct Differences {
+  float sum = 0;
+  float squares = 0;
+  __device__ __forceinline__ void add(float difference) {
+    sum += difference;
+    squares = fmaf(difference, difference, squares);
+  }
+};
+
 // Of some elements of a row: how many, their mean, and the squares of their differences from it. Those of parts make those of the
 // whole: what the parts' means are off the common one comes on top. Source: Chan, Golub and LeVeque, "Updating formulae and a
 // pairwise algorithm for computing sample variances" (1979).
@@ -47,12 +57,16 @@ struct Centred {
   };
   using Stats = StatsOf<float>;
 
-  // Of elements about a value that is one of them: the sum of their differences from it, and of these differences' squares. What it is off
-  // the mean goes out of both again, exactly where all are alike. Source: the same, on shifted data.
-  __device__ __forceinline__ static Stats about(float centre, float count, float sum, float squares) {
-    const float off = count > 0 ? sum / count : 0.0f;
-    const float left = fmaf(-off, sum, squares);
-    return {count, centre + off, left < 0 ? 0 : left, 0};  // of NaN NaN
+  // From a sum, and differences(mean), those from the mean that the sum gives. What they add up to is what rounding took from that mean: of
+  // elements that are all alike exactly. Source: the same, the corrected two-pass algorithm.
+  template <class DifferencesFrom>
+  __device__ __forceinline__ static Stats of(float count, float sum, DifferencesFrom differences) {
+    const float share = count > 0 ? 1.0f / count : 0.0f;
+    const float mean = sum * share;
+    const Differences found = differences(mean);
+    const float off = found.sum * share;
+    const float squares = fmaf(-off, found.sum, found.squares);
+    return {count, mean + off, squares < 0 ? 0 : squares, 0};  // of NaN NaN
   }
   // Welford's step: the mean moves by the element's share of its difference from it. Of long rows that is less than the mean's last
   // digits: what rounding takes from it comes with the next step (Kahan).
@@ -107,7 +121,10 @@ struct Uncentred {
   };
   using Stats = StatsOf<float>;
 
-  __device__ __forceinline__ static Stats about(float, float, float, float squares) { return {squares}; }
+  template <class DifferencesFrom>
+  __device__ __forceinline__ static Stats of(float, float, DifferencesFrom differences) {
+    return {differences(0.0f).squares};
+  }
   struct Walk {
     Stats stats{};
     __device__ __forceinline__ void add(float v) { stats.squares = fmaf(v, v, stats.squares); }

@@ -6,19 +6,6 @@
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
-// One of this thread's elements; 0 where it has none.
-template <class Row>
-__device__ __forceinline__ float own_element(const Row& row) {
-  const auto vec = row.vector(0);
-  float element = static_cast<float>(vec[0]);  // of whole vectors: fillers are 0
-  if constexpr (!Row::kWhole) {
-#pragma unroll
-    for (int e = Row::kElements - 1; e >= 0; --e)
-      if (row.has(row.first(0) + e)) element = static_cast<float>(vec[e]);
-  }
-  return element;
-}
-
 // Of this thread's elements, times scale. Fillers are 0.
 template <class Norm, class Row>
 __device__ __forceinline__ typename Norm::Stats stats_of(Row& row, float scale) {
@@ -34,19 +21,27 @@ __device__ __forceinline__ typename Norm::Stats stats_of(Row& row, float scale) 
         if (row.has(first + e)) body(static_cast<float>(vec[e]));
     }
   };
-  const float centre = Norm::kHasMean ? own_element(row) * scale : 0.0f;
-  // One chain each: of several nvcc asks for the last vectors when it has added up the first.
   float sum = 0;
-  float squares = 0;
-  row.for_each([&](const auto& vec, int first) {
-    for_own(vec, first, [&](float v) {
-      const float off = fmaf(v, scale, -centre);
-      if constexpr (Norm::kHasMean) sum += off;
-      squares = fmaf(off, off, squares);
+  if constexpr (Norm::kHasMean) {
+    row.for_each([&](const auto& vec, int) {
+      const auto floats = as_floats(vec);
+      float part = 0;
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) part = fmaf(floats[e], scale, part);
+      sum += part;
     });
+  }
+  row.forget_conversions();
+  const auto stats = Norm::of(static_cast<float>(row.count()), sum, [&](float mean) {
+    // One chain each: of several nvcc asks for the last vectors when it has added up the first.
+    Differences found;
+    row.for_each([&](const auto& vec, int first) {
+      for_own(vec, first, [&](float v) { found.add(fmaf(v, scale, -mean)); });
+    });
+    return found;
   });
   row.forget_conversions();
-  return Norm::about(centre, static_cast<float>(row.count()), sum, squares);
+  return stats;
 }
 
 // Threads that a multiprocessor is to have room for: 1024 leave 64 registers to each; beside a row its residual takes as many.

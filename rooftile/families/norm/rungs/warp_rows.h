@@ -20,17 +20,17 @@ __global__ void __launch_bounds__(norm_plan::kWarpRowsBlock) warp_rows_kernel(Op
   float values[kOwn];
   for_own([&](int i, int j) { values[i] = row.take(j); });
   const Results results = call.template results<Norm>([&](float scale) {
-    const float centre = Norm::kHasMean && lane_index() < n ? values[0] * scale : 0.0f;
     float count = 0;
     float sum = 0;
-    float squares = 0;
     for_own([&](int i, int) {
-      const float off = fmaf(values[i], scale, -centre);
       count += 1;
-      sum += off;
-      squares = fmaf(off, off, squares);
+      sum = fmaf(values[i], scale, sum);
     });
-    const auto own = Norm::about(centre, count, sum, squares);
+    const auto own = Norm::of(count, sum, [&](float mean) {
+      Differences found;
+      for_own([&](int i, int) { found.add(fmaf(values[i], scale, -mean)); });
+      return found;
+    });
     return Norm::over_lanes(std::integral_constant<int, kWarpSize>{}, own);
   });
   for_own([&](int i, int j) { row.store(j, results.of(values[i])); });

@@ -1,7 +1,7 @@
 // The same by vectors of 16 bytes.
 //
 // Idea       lanes ask for 16 bytes at a time: a quarter or an eighth of the requests.
-// Change     rows begin at multiples of 16 bytes; weights come again and again from L1 where columns' sums leave no registers.
+// Change     rows begin at multiples of 16 bytes.
 // Limits     rows of up to 32 KiB that begin at multiples of 16 bytes.
 // Bottleneck DRAM; the wait of a multiprocessor's one block.
 #include "rooftile/families/norm/rungs/backward_fused.h"
