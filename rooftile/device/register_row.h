@@ -28,9 +28,11 @@ class RegisterRow {
 
   static constexpr int kCapacity = Threads::kThreads * kVectors;  // vectors
 
-  // Of a row of n elements, 0 to 2^30, so many vectors from the first_vector-th on, kCapacity at most.
+  // Of a row of n elements, 0 to 2^30, so many vectors from the first_vector-th on, kCapacity at most. load_if(is_there, g, raw) loads a
+  // vector that is there.
+  template <class LoadIf = LoadVectorIf>
   __device__ __forceinline__ void load(const T* g_row, int n, T filler, int first_vector = 0,
-                                       int vectors = kCapacity) {
+                                       int vectors = kCapacity, LoadIf load_if = {}) {
     const int skew =
         kWhole ? 0 : static_cast<int>(reinterpret_cast<std::uintptr_t>(g_row) % kVecBytes / sizeof(T));
     const int end = (first_vector + vectors) * kElements - skew;
@@ -47,7 +49,7 @@ class RegisterRow {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       raw_[v] = bits_of(fillers);
-      if (is_whole(v)) raw_[v] = load_bytes<kVecBytes>(at(g_row, v));
+      load_if(is_whole(v), at(g_row, v), raw_[v]);
     }
     if constexpr (!kWhole) {
       if (skew == 0 && n_ % kElements == 0) return;

@@ -80,7 +80,9 @@ inline constexpr int kGridBeside = 2;
 struct Cut {
   Rows<kTensors> rows{};
   bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
-  int shape = 0;          // vectorized: which of kRowShapes, then kWholeShapes; cluster: of kClusterShapes
+  std::int64_t passing =
+      0;  // vectorized, whole rows without a residual, and clusters that stay: as passing_window() says
+  int shape = 0;  // vectorized: which of kRowShapes, then kWholeShapes; cluster: of kClusterShapes
   ClusterCut cluster{};
   int staying_clusters = 0;  // cluster: 0: they have a row each
   GridCut grid{};
@@ -225,8 +227,10 @@ template <class Args>
 RungPlan plan_vectorized(const Args& args, const DeviceProperties&) {
   const Rows<kTensors> rows = geometry(args);
   const bool whole = is_whole(args, rows);
-  return {.config =
-              PlanConfig::of(Cut{.rows = rows, .is_whole = whole, .shape = row_shape(args, rows, whole)})};
+  return {.config = PlanConfig::of(Cut{.rows = rows,
+                                       .is_whole = whole,
+                                       .passing = passing_window(rows.count, row_bytes(args)),
+                                       .shape = row_shape(args, rows, whole)})};
 }
 // Clusters lie within 16 or 18 neighbouring multiprocessors: of an H100's 132 those of 8 and 16 blocks fill 120.
 template <class Args>
@@ -245,6 +249,7 @@ RungPlan plan_cluster(const Args& args, const DeviceProperties& device) {
   const ClusterCut cluster = cluster_of(args, rows, device);
   Cut cut{.rows = rows, .is_whole = is_whole(args, rows), .shape = cluster.shape, .cluster = cluster};
   cut.staying_clusters = staying_clusters(args, cut, device);
+  cut.passing = passing_window(rows.count, row_bytes(args));
   return {.workspace = {.zeroed_bytes = cut.staying_clusters > 0 ? sizeof(std::uint32_t) : 0},
           .config = PlanConfig::of(cut)};
 }

@@ -85,7 +85,8 @@ inline constexpr int kGridTakes = 1;
 
 struct Cut {
   Rows<kTensors> rows{};
-  bool is_whole = false;  // vectorized, shapes with a block of their own, and cluster: as is_whole() says
+  bool is_whole = false;     // vectorized, shapes with a block of their own, and cluster: as is_whole() says
+  std::int64_t passing = 0;  // vectorized, whole rows: as passing_window() says
   // vectorized: which of kRowShapes; cluster: of kClusterShapes; registers: of kElementThreads.
   int shape = 0;
   int blocks = 0;              // cluster: of each row

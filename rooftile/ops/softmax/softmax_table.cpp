@@ -95,6 +95,7 @@ RungPlan plan_vectorized(const SoftmaxArgs& args, const DeviceProperties&) {
   const Rows<kTensors> rows = geometry(args);
   return {.config = PlanConfig::of(Cut{.rows = rows,
                                        .is_whole = is_whole(args, rows),
+                                       .passing = passing_window(rows.count, row_bytes(args)),
                                        .shape = shape_for(kRowShapes, covering_vectors(args, rows))})};
 }
 RungPlan plan_ring(const SoftmaxArgs& args, const DeviceProperties& device) {

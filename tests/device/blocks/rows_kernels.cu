@@ -4,6 +4,7 @@
 #include "rooftile/device/launch.h"
 #include "rooftile/device/register_row.h"
 #include "rooftile/device/row_threads.h"
+#include "rooftile/device/sm80/passing_rows.h"
 
 namespace rooftile::ROOFTILE_TARGET::block_tests {
 namespace {
@@ -41,28 +42,38 @@ struct AddTo {
 // Rows of a warp at most have 64 threads' blocks.
 template <int kThreads, bool kWhole>
 __global__ void add_sums_kernel(const std::uint16_t* g_in, std::int64_t rows, int n, std::int64_t pitch,
-                                std::uint16_t* g_out) {
+                                std::int64_t window, std::uint16_t* g_out) {
   using Threads = RowThreads<kThreads>;
   __shared__ std::uint32_t s_values[Threads::kWarps];
   const std::int64_t r =
       std::int64_t{blockIdx.x} * (static_cast<int>(blockDim.x) / kThreads) + Threads::row();
   const std::int64_t at = (r < rows ? r : 0) * pitch;
   RegisterRow<std::uint16_t, Threads, 2, kWhole> row;
-  row.load(g_in + at, r < rows ? n : 0, kFiller);
+  const PassingRows passing(window);
+  if (kWhole && window >= 0) {
+    row.load(g_in + at, r < rows ? n : 0, kFiller, 0, row.kCapacity, passing);
+  } else {
+    row.load(g_in + at, r < rows ? n : 0, kFiller);
+  }
   const std::uint32_t sum =
       Threads::all_reduce(sum_of(row, r < rows ? n : 0), 0u, s_values,
                           [](auto lanes, std::uint32_t own) { return lanes_reduce<lanes>(own, AddWords{}); });
   row.store(g_out + at, AddTo{sum});
+  if (kWhole && window >= 0) {
+    passing.let_go(
+        r, rows, std::int64_t{n} * 2, [&](std::int64_t row_read) { return g_in + row_read * pitch; },
+        Threads::index(), kThreads);
+  }
 }
 
 template <int kThreads>
 Status launch_sums(StreamRef stream, bool is_whole, const std::uint16_t* g_in, std::int64_t rows, int n,
-                   std::int64_t pitch, std::uint16_t* g_out) {
+                   std::int64_t pitch, std::int64_t window, std::uint16_t* g_out) {
   constexpr int kBlock = kThreads > kWarpSize ? kThreads : 64;
   const auto blocks = static_cast<unsigned>((rows * kThreads + kBlock - 1) / kBlock);
   const auto kernel = is_whole ? add_sums_kernel<kThreads, true> : add_sums_kernel<kThreads, false>;
   return launch(kernel, {.grid = dim3(blocks), .block = dim3(kBlock), .stream = stream}, g_in, rows, n, pitch,
-                g_out);
+                window, g_out);
 }
 
 __global__ void add_by_parts_kernel(const std::uint16_t* g_in, int n, int part, std::uint16_t sum,
@@ -96,18 +107,18 @@ Status run_each(StreamRef stream, const float* g_x, int n, float* g_y) {
 }  // namespace
 
 Status run_add_sums(StreamRef stream, int threads, bool is_whole, const std::uint16_t* g_in,
-                    std::int64_t rows, int n, std::int64_t pitch, std::uint16_t* g_out) {
+                    std::int64_t rows, int n, std::int64_t pitch, std::int64_t window, std::uint16_t* g_out) {
   switch (threads) {
     case 1:
-      return launch_sums<1>(stream, is_whole, g_in, rows, n, pitch, g_out);
+      return launch_sums<1>(stream, is_whole, g_in, rows, n, pitch, window, g_out);
     case 8:
-      return launch_sums<8>(stream, is_whole, g_in, rows, n, pitch, g_out);
+      return launch_sums<8>(stream, is_whole, g_in, rows, n, pitch, window, g_out);
     case 32:
-      return launch_sums<32>(stream, is_whole, g_in, rows, n, pitch, g_out);
+      return launch_sums<32>(stream, is_whole, g_in, rows, n, pitch, window, g_out);
     case 64:
-      return launch_sums<64>(stream, is_whole, g_in, rows, n, pitch, g_out);
+      return launch_sums<64>(stream, is_whole, g_in, rows, n, pitch, window, g_out);
     default:
-      return launch_sums<96>(stream, is_whole, g_in, rows, n, pitch, g_out);
+      return launch_sums<96>(stream, is_whole, g_in, rows, n, pitch, window, g_out);
   }
 }
 

@@ -29,18 +29,23 @@ class RegisterRows : public BlockTest {
         in_place[at] = expected[at] = static_cast<std::uint16_t>(in[at] + sum);
       }
     }
+    const bool can_be_whole = skew % 8 == 0 && n % 8 == 0 && pitch % 8 == 0;
     for (const bool is_whole : {false, true}) {
-      if (is_whole && (skew % 8 != 0 || n % 8 != 0 || pitch % 8 != 0)) continue;
-      const DeviceArray<std::uint16_t> g_in(stream(), in);
-      const DeviceArray<std::uint16_t> g_out(stream(), std::vector<std::uint16_t>(in.size(), 7));
-      const auto run = [&](std::uint16_t* g_target) {
-        return is_ok(
-            run_add_sums(stream(), threads, is_whole, g_in.data() + skew, rows, n, pitch, g_target + skew));
-      };
-      ASSERT_TRUE(run(g_out.data()));
-      EXPECT_EQ(g_out.read(), expected) << threads << " threads, rows of " << n << ", skew " << skew;
-      ASSERT_TRUE(run(g_in.data()));
-      EXPECT_EQ(g_in.read(), in_place) << threads << " threads, in place, rows of " << n << ", skew " << skew;
+      for (const std::int64_t window : {-1, 0, 2, 100}) {
+        if (is_whole ? !can_be_whole : window >= 0) continue;
+        SCOPED_TRACE(testing::Message() << threads << " threads, rows of " << n << ", skew " << skew
+                                        << (is_whole ? ", whole, window " : ", ") << window);
+        const DeviceArray<std::uint16_t> g_in(stream(), in);
+        const DeviceArray<std::uint16_t> g_out(stream(), std::vector<std::uint16_t>(in.size(), 7));
+        const auto run = [&](std::uint16_t* g_target) {
+          return is_ok(run_add_sums(stream(), threads, is_whole, g_in.data() + skew, rows, n, pitch, window,
+                                    g_target + skew));
+        };
+        ASSERT_TRUE(run(g_out.data()));
+        EXPECT_EQ(g_out.read(), expected);
+        ASSERT_TRUE(run(g_in.data()));
+        EXPECT_EQ(g_in.read(), in_place) << "in place";
+      }
     }
   }
 };

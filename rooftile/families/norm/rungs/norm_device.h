@@ -125,10 +125,6 @@ struct Uncentred {
   __device__ __forceinline__ static Stats of(float, float, DifferencesFrom differences) {
     return {differences(0.0f).squares};
   }
-  struct Walk {
-    Stats stats{};
-    __device__ __forceinline__ void add(float v) { stats.squares = fmaf(v, v, stats.squares); }
-  };
   template <class Real, class Other>
   __device__ __forceinline__ static StatsOf<Real> combined(const StatsOf<Real>& a, const StatsOf<Other>& b) {
     return {a.squares + b.squares};
@@ -198,7 +194,8 @@ struct Operands {
   const T* g_bias;    // null: zeros
   T* g_y;
   std::int64_t y_pitch;
-  T* g_residual;  // null: none
+  T* g_residual;         // null: none
+  std::int64_t passing;  // as the cut has it
   float eps;
   bool is_split;  // rows lie at two strides
   RowPlaces<kTensors> places;
@@ -281,6 +278,7 @@ Operands<T> operands_of(const Call<Args>& call) {
           .g_y = static_cast<T*>(args.y.data),
           .y_pitch = rows.tensors[kY].pitch,
           .g_residual = static_cast<T*>(is_absent(args.residual) ? nullptr : args.residual.data),
+          .passing = call.template config<Cut>().passing,
           .eps = static_cast<float>(args.eps),
           .is_split = rows.inner != rows.count,
           .places = RowPlaces<kTensors>::of(rows)};

@@ -2,6 +2,7 @@
 // comes there while one is normalised.
 #pragma once
 
+#include "rooftile/device/sm80/passing_rows.h"
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster_reduce.h"
 #include "rooftile/families/norm/rungs/register_rows.h"
@@ -110,10 +111,12 @@ __global__ void __launch_bounds__(kThreads* norm_plan::kStayingGroups, 1)
   const auto length = static_cast<int>(call.length());
   const int first_vector = static_cast<int>(cluster_rank()) * part;
   const int vectors = smaller(length / Row::kElements - first_vector, part);
+  const PassingRows passing(call.passing);
+  const auto g_part = [&](std::int64_t r) { return call.x(r) + first_vector * Row::kElements; };
   const auto ask_for_part = [&](std::uint32_t r) {
     const auto bytes = static_cast<std::uint32_t>(vectors) * kVecBytes;
     mbarrier_arrive_expect_tx(&s.come, bytes);
-    bulk_load(s_part, call.x(r) + first_vector * Row::kElements, bytes, &s.come);
+    bulk_load_by_policy(s_part, g_part(r), bytes, &s.come, passing.policy());
   };
   const auto rows = static_cast<std::uint32_t>(call.count());
   const std::uint32_t groups = gridDim.x / cluster_blocks() * norm_plan::kStayingGroups;
@@ -154,6 +157,8 @@ __global__ void __launch_bounds__(kThreads* norm_plan::kStayingGroups, 1)
     });
     if (r_next < rows) next.tell(s.next[1 - turn], groups);
     store_whole(row, results, beside, call.y(r));
+    passing.let_go(r, rows, std::int64_t{vectors} * kVecBytes, g_part, static_cast<int>(threadIdx.x),
+                   kThreads);
     if (r_next >= rows) return;
     r = r_next;
   }

@@ -1,6 +1,7 @@
 // As many threads to a row as it has aligned vectors of 16 bytes.
 #pragma once
 
+#include "rooftile/device/sm80/passing_rows.h"
 #include "rooftile/families/norm/rungs/register_rows.h"
 
 namespace rooftile::ROOFTILE_TARGET::norm {
@@ -25,13 +26,20 @@ __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual
   using Threads = RowThreads<kThreads>;
   using Stats = typename Norm::Stats;
   constexpr int kRows = block_of(kThreads) / kThreads;
+  constexpr bool kPasses = kWhole && !kResidual;
   __shared__ Stats
       s_stats[2][kRows][Threads::kWarps];  // by the first statistics, by those of scaled elements
   const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
   const bool is_row = r < call.count();
   const std::int64_t place = is_row ? r : 0;
   RegisterRow<T, Threads, kVectors, kWhole> row;
-  row.load(call.x(place), is_row ? static_cast<int>(call.length()) : 0, T{});
+  const int length = is_row ? static_cast<int>(call.length()) : 0;
+  [[maybe_unused]] const PassingRows passing(call.passing);
+  if constexpr (kPasses) {
+    row.load(call.x(place), length, T{}, 0, row.kCapacity, passing);
+  } else {
+    row.load(call.x(place), length, T{});
+  }
   if constexpr (kResidual) add_residual(row, call.residual(place));
   const auto take_results = [&] {
     return call.template results<Norm>(
@@ -52,6 +60,11 @@ __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual
     store_whole(row, take_results(), beside, call.y(place));
   } else {
     store_results(call, row, take_results(), call.y(place));
+  }
+  if constexpr (kPasses) {
+    passing.let_go(
+        r, call.count(), call.length() * std::int64_t{sizeof(T)},
+        [&](std::int64_t row_read) { return call.x(row_read); }, Threads::index(), kThreads);
   }
 }
 

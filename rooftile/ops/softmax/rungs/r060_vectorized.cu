@@ -9,6 +9,7 @@
 // Limits     rows of up to 64 KiB without gaps, x and y alike to 16 bytes; no bias, no mask.
 // Bottleneck DRAM; of long rows a multiprocessor's blocks are few, and wait for their slowest load.
 #include "rooftile/device/register_row.h"
+#include "rooftile/device/sm80/passing_rows.h"
 #include "rooftile/ops/softmax/rungs/softmax_device.h"
 
 namespace rooftile::ROOFTILE_TARGET::softmax_rungs {
@@ -58,6 +59,27 @@ __device__ __forceinline__ void write_by_kept(const Operands<T>& call,
   });
 }
 
+template <class T, class Threads, int kVectors, bool kWhole>
+__device__ __forceinline__ void write_by_statistics(const Operands<T>& call,
+                                                    RegisterRow<T, Threads, kVectors, kWhole>& row,
+                                                    Stats (&s_stats)[Threads::kWarps], T* g_y) {
+  Stats stats = kNone;
+  row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
+  row.forget_conversions();  // bf16 spilled 32 bytes
+  stats = Threads::all_reduce(stats, kNone, s_stats, [&](auto lanes, const Stats& own) {
+    return call.exponentials.over_lanes(lanes, own);
+  });
+  const Results results = call.results(stats);
+  const auto store = [&](auto log) {
+    row.store(g_y, [&](const auto& vec, int) { return results_of<log>(results, vec); });
+  };
+  if (results.log) {
+    store(std::true_type{});
+  } else {
+    store(std::false_type{});
+  }
+}
+
 template <class T, std::size_t kShape, bool kWhole>
 __global__ void __launch_bounds__(block_of(softmax_plan::kRowShapes[kShape]),
                                   softmax_plan::kResidentThreads / block_of(softmax_plan::kRowShapes[kShape]))
@@ -69,29 +91,28 @@ __global__ void __launch_bounds__(block_of(softmax_plan::kRowShapes[kShape]),
   const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
   const bool is_row = r < call.places.rows.count;
   RegisterRow<T, Threads, kOf.vectors, kWhole> row;
-  row.load(call.x(is_row ? r : 0), is_row ? static_cast<int>(call.places.rows.length) : 0,
-           static_cast<T>(kNegativeInfinity));
+  const T* g_x = call.x(is_row ? r : 0);
+  const int length = is_row ? static_cast<int>(call.places.rows.length) : 0;
+  const auto filler = static_cast<T>(kNegativeInfinity);
+  [[maybe_unused]] const PassingRows passing(call.passing);
+  if constexpr (kWhole) {
+    row.load(g_x, length, filler, 0, row.kCapacity, passing);
+  } else {
+    row.load(g_x, length, filler);
+  }
   T* g_y = call.y(is_row ? r : 0);
+  bool is_written = false;
   if constexpr (keeps_exponentials<T>(kOf)) {
     if (!call.log) {
       write_by_kept(call, row, g_y);
-      return;
+      is_written = true;
     }
   }
-  Stats stats = kNone;
-  row.for_each([&](const auto& vec, int) { call.exponentials.add(stats, as_floats(vec)); });
-  row.forget_conversions();  // bf16 spilled 32 bytes
-  stats = Threads::all_reduce(stats, kNone, s_stats[Threads::row()], [&](auto lanes, const Stats& own) {
-    return call.exponentials.over_lanes(lanes, own);
-  });
-  const Results results = call.results(stats);
-  const auto store = [&](auto log) {
-    row.store(g_y, [&](const auto& vec, int) { return results_of<log>(results, vec); });
-  };
-  if (results.log) {
-    store(std::true_type{});
-  } else {
-    store(std::false_type{});
+  if (!is_written) write_by_statistics(call, row, s_stats[Threads::row()], g_y);
+  if constexpr (kWhole) {
+    passing.let_go(
+        r, call.places.rows.count, call.places.rows.length * std::int64_t{sizeof(T)},
+        [&](std::int64_t row_read) { return call.x(row_read); }, Threads::index(), kOf.threads);
   }
 }
 

@@ -116,6 +116,7 @@ struct Operands {
   const T* g_bias;             // null: none
   const std::uint8_t* g_mask;  // null: none
   T* g_y;
+  std::int64_t passing;  // as the cut has it
   Exponentials exponentials;
   float inverse_temperature;
   bool log;
@@ -174,6 +175,7 @@ Operands<T> operands_of(const Call<SoftmaxArgs>& call) {
           .g_bias = static_cast<const T*>(is_absent(args.bias) ? nullptr : args.bias.data),
           .g_mask = static_cast<const std::uint8_t*>(is_absent(args.mask) ? nullptr : args.mask.data),
           .g_y = static_cast<T*>(args.y.data),
+          .passing = call.config<Cut>().passing,
           .exponentials = {static_cast<float>(kLog2E * inverse)},
           .inverse_temperature = static_cast<float>(inverse),
           .log = args.log};
