@@ -29,12 +29,10 @@ __device__ __forceinline__ typename Norm::Stats block_stats(
       count += 1;
       sum += values[i];
     });
-    const auto step = Norm::of(count, sum, [&](float mean) {
-      Differences found;
-      for_own([&](int i, std::int64_t) { found.add(values[i] - mean); });
-      return found;
-    });
-    stats = Norm::combined(stats, step);
+    const float centre = Norm::centre(sum, count);
+    Differences found;
+    for_own([&](int i, std::int64_t) { found.add(values[i] - centre); });
+    stats = Norm::combined(stats, Norm::about(centre, count, found));
   }
   return Norm::single(Threads::all_reduce(
       stats, Long{}, s_stats, [](auto lanes, const Long& own) { return Norm::over_lanes(lanes, own); }));

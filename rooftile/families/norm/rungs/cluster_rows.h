@@ -28,7 +28,7 @@ struct ClusterStart {
 };
 
 template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(kThreads, resident_threads(kResidual) / kThreads)
+__global__ void __launch_bounds__(kThreads, resident_threads(kResidual, kVectors) / kThreads)
     cluster_rows_kernel(Operands<T> call, int part, ClusterStart start) {
   using Stats = typename Norm::Stats;
   __shared__ ClusterFound<Stats, kThreads / kWarpSize>
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads, resident_threads(kResidual) / kThrea
   cluster_wait();  // the barriers of all blocks are ready
   const Results results = call.template results<Norm>([&](float scale) {
     return cluster_all_reduce(
-        s_found[scale == 1.0f ? 0 : 1], 0, stats_of<Norm>(row, scale), Stats{},
+        s_found[scale == 1.0f ? 0 : 1], 0, stats_of<Norm, T>(row, scale), Stats{},
         [](const Stats& a, const Stats& b) { return Norm::combined(a, b); },
         [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
   });
@@ -91,15 +91,15 @@ Status launch_cluster_shape(const Call<Args>& call) {
     const auto kernel = cut.is_whole
                             ? cluster_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, true>
                             : cluster_rows_kernel<Norm, kResidual, T, kOf.threads, kOf.vectors, false>;
-    return launch(
-        kernel,
-        {.grid = dim3(static_cast<unsigned>(cut.rows.count * cut.cluster.blocks)),
-         .block = dim3(kOf.threads),
-         .stream = call.stream,
-         .cluster = dim3(static_cast<unsigned>(cut.cluster.blocks))},
-        operands_of<T>(call), cut.cluster.part,
-        cluster_start(std::int64_t{resident_threads(kResidual)} / kOf.threads * call.device.multiprocessors,
-                      cut.rows.count, cut.cluster.blocks, kOf.threads));
+    return launch(kernel,
+                  {.grid = dim3(static_cast<unsigned>(cut.rows.count * cut.cluster.blocks)),
+                   .block = dim3(kOf.threads),
+                   .stream = call.stream,
+                   .cluster = dim3(static_cast<unsigned>(cut.cluster.blocks))},
+                  operands_of<T>(call), cut.cluster.part,
+                  cluster_start(std::int64_t{resident_threads(kResidual, kOf.vectors)} / kOf.threads *
+                                    call.device.multiprocessors,
+                                cut.rows.count, cut.cluster.blocks, kOf.threads));
   }
   if constexpr (kShape + 1 < norm_plan::kClusterShapes.size())
     return launch_cluster_shape<Norm, kResidual, T, kShape + 1>(call);

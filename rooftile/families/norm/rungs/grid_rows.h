@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kGridThreads, 1) grid_rows_kernel(GridOperands
   rows.for_each(
       [&](Row& row, auto meet) {
         return results_of<Norm>(call.rows.length, call.eps,
-                                [&](float scale) { return meet(stats_of<Norm>(row, scale)); });
+                                [&](float scale) { return meet(stats_of<Norm, T>(row, scale)); });
       },
       [&](const Row& row, int r, const Results& results, bool is_first) {
         if (is_first) mbarrier_wait(&s_beside_there, 0);

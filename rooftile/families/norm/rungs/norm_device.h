@@ -9,6 +9,7 @@
 
 #include "rooftile/core/rung.h"
 #include "rooftile/device/dispatch.h"
+#include "rooftile/device/fast_math.h"
 #include "rooftile/device/launch.h"
 #include "rooftile/device/rounded.h"
 #include "rooftile/device/row_places.h"
@@ -31,6 +32,13 @@ __device__ __forceinline__ Real lanes_sum(Lanes, Real x) {
 template <class Lanes, class Real>
 __device__ __forceinline__ Real lanes_first(Lanes, Real x) {
   return shuffle(x, lane_index() & ~(Lanes::value - 1));
+}
+
+// sum / count; of none 0. A division of nvcc's has a way of its own for a sum of 0, on which whole warps wait: 14 % of short rows.
+__device__ __forceinline__ float quotient(float sum, float count) {
+  const float share = fast_reciprocal(fmaxf(count, 1.0f));
+  const float first = sum * share;
+  return fmaf(fmaf(-first, count, sum), share, first);
 }
 
 // Of some elements, less a number that lies among them: their sum, and their squares'.
@@ -57,16 +65,13 @@ struct Centred {
   };
   using Stats = StatsOf<float>;
 
-  // From a sum, and differences(mean), those from the mean that the sum gives. What they add up to is what rounding took from that mean: of
-  // elements that are all alike exactly. Source: the same, the corrected two-pass algorithm.
-  template <class DifferencesFrom>
-  __device__ __forceinline__ static Stats of(float count, float sum, DifferencesFrom differences) {
-    // Not by 1 / count: nvcc keeps a row's floats beside it, and spills 150 bytes of 16-bit rows.
-    const float mean = count > 0 ? sum / count : 0.0f;
-    const Differences found = differences(mean);
-    const float off = count > 0 ? found.sum / count : 0.0f;
+  __device__ __forceinline__ static float centre(float sum, float count) { return quotient(sum, count); }
+  // From differences from a centre that is their mean, or one of them. What the mean is off the centre goes out of both sums again: of
+  // elements that are all alike exactly. Source: the same, the corrected two-pass algorithm, and on shifted data.
+  __device__ __forceinline__ static Stats about(float centre, float count, const Differences& found) {
+    const float off = quotient(found.sum, count);
     const float squares = fmaf(-off, found.sum, found.squares);
-    return {count, mean + off, squares < 0 ? 0 : squares, 0};  // of NaN NaN
+    return {count, centre + off, squares < 0 ? 0 : squares, 0};  // of NaN NaN
   }
   // Welford's step: the mean moves by the element's share of its difference from it. Of long rows that is less than the mean's last
   // digits: what rounding takes from it comes with the next step (Kahan).
@@ -121,9 +126,9 @@ struct Uncentred {
   };
   using Stats = StatsOf<float>;
 
-  template <class DifferencesFrom>
-  __device__ __forceinline__ static Stats of(float, float, DifferencesFrom differences) {
-    return {differences(0.0f).squares};
+  __device__ __forceinline__ static float centre(float, float) { return 0; }
+  __device__ __forceinline__ static Stats about(float, float, const Differences& found) {
+    return {found.squares};
   }
   template <class Real, class Other>
   __device__ __forceinline__ static StatsOf<Real> combined(const StatsOf<Real>& a, const StatsOf<Other>& b) {

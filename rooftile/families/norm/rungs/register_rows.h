@@ -6,46 +6,60 @@
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
-// Of this thread's elements, times scale. Fillers are 0.
-template <class Norm, class Row>
-__device__ __forceinline__ typename Norm::Stats stats_of(Row& row, float scale) {
-  constexpr int kElements = Row::kElements;
-  const auto for_own = [&](const auto& vec, int first, auto body) {
-    if (!Norm::kHasMean || row.has_all(first)) {
-      const auto floats = as_floats(vec);
-#pragma unroll
-      for (int e = 0; e < kElements; ++e) body(floats[e]);
-    } else if (!Row::kWhole) {
-#pragma unroll
-      for (int e = 0; e < kElements; ++e)
-        if (row.has(first + e)) body(static_cast<float>(vec[e]));
-    }
-  };
-  float sum = 0;
-  if constexpr (Norm::kHasMean) {
+// What this thread's differences are from. Of `f32` the mean of its elements. Of 16 bits one of them, which is a walk less: where it lies
+// far out, sums about it lose some digits of f32, none of a result's.
+template <class Norm, class T, class Row>
+__device__ __forceinline__ float centre_of(const Row& row, float scale, float count) {
+  if constexpr (!Norm::kHasMean) return 0;
+  if constexpr (sizeof(T) == sizeof(float)) {
+    float sum = 0;
     row.for_each([&](const auto& vec, int) {
       const auto floats = as_floats(vec);
       float part = 0;
 #pragma unroll
-      for (int e = 0; e < kElements; ++e) part = fmaf(floats[e], scale, part);
+      for (int e = 0; e < Row::kElements; ++e) part = fmaf(floats[e], scale, part);
       sum += part;
     });
+    return Norm::centre(sum, count);
   }
-  row.forget_conversions();
-  const auto stats = Norm::of(static_cast<float>(row.count()), sum, [&](float mean) {
-    // One chain each: of several nvcc asks for the last vectors when it has added up the first.
-    Differences found;
-    row.for_each([&](const auto& vec, int first) {
-      for_own(vec, first, [&](float v) { found.add(fmaf(v, scale, -mean)); });
-    });
-    return found;
-  });
-  row.forget_conversions();
-  return stats;
+  const auto vec = row.vector(0);
+  float element = static_cast<float>(vec[0]);
+  if constexpr (!Row::kWhole) {
+#pragma unroll
+    for (int e = Row::kElements - 1; e >= 0; --e)
+      if (row.has(row.first(0) + e)) element = static_cast<float>(vec[e]);
+  }
+  return element * scale;
 }
 
-// Threads that a multiprocessor is to have room for: 1024 leave 64 registers to each; beside a row its residual takes as many.
-constexpr int resident_threads(bool has_residual) { return has_residual ? 512 : 1024; }
+// Of this thread's elements, times scale. Fillers are 0.
+template <class Norm, class T, class Row>
+__device__ __forceinline__ typename Norm::Stats stats_of(Row& row, float scale) {
+  const auto count = static_cast<float>(row.count());
+  const float centre = centre_of<Norm, T>(row, scale, count);
+  // One chain each: of several nvcc asks for the last vectors when it has added up the first.
+  Differences found;
+  row.for_each([&](const auto& vec, int first) {
+    if (!Norm::kHasMean || row.has_all(first)) {
+      const auto floats = as_floats(vec);
+#pragma unroll
+      for (int e = 0; e < Row::kElements; ++e) found.add(fmaf(floats[e], scale, -centre));
+    } else if (!Row::kWhole) {
+#pragma unroll
+      for (int e = 0; e < Row::kElements; ++e)
+        if (row.has(first + e)) found.add(fmaf(static_cast<float>(vec[e]), scale, -centre));
+    }
+  });
+  row.forget_conversions();
+  return Norm::about(centre, count, found);
+}
+
+// Threads that a multiprocessor is to have room for: 1024 leave 64 registers to each. 1280 leave 48, which is enough for 4 vectors (beside
+// fewer are their weights, too); of 56 there were 1024. Beside a row its residual takes as many as the row.
+constexpr int resident_threads(bool has_residual, int vectors) {
+  if (has_residual) return 512;
+  return vectors == 4 ? 1280 : 1024;
+}
 
 // Weight or bias at the places of a row's vectors.
 template <class T>

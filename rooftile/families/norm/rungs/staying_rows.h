@@ -151,8 +151,9 @@ __global__ void __launch_bounds__(kThreads* norm_plan::kStayingGroups, 1)
     const Results results = results_by_one_take<Norm>(length, call.eps, [&](float scale) {
       const bool is_scaled = scale != 1.0f;
       return cluster_all_reduce(
-          is_scaled ? s.scaled : s.found[turn], is_scaled ? scaled++ % 2 : parity, stats_of<Norm>(row, scale),
-          Stats{}, [](const Stats& a, const Stats& b) { return Norm::combined(a, b); },
+          is_scaled ? s.scaled : s.found[turn], is_scaled ? scaled++ % 2 : parity,
+          stats_of<Norm, T>(row, scale), Stats{},
+          [](const Stats& a, const Stats& b) { return Norm::combined(a, b); },
           [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
     });
     if (r_next < rows) next.tell(s.next[1 - turn], groups);

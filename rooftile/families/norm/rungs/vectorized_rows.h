@@ -21,7 +21,8 @@ constexpr RowShape row_shape(std::size_t shape) {
 inline constexpr std::size_t kShapes = norm_plan::kRowShapes.size() + norm_plan::kWholeShapes.size();
 
 template <class Norm, bool kResidual, class T, int kThreads, int kVectors, bool kWhole>
-__global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual) / block_of(kThreads))
+__global__ void __launch_bounds__(block_of(kThreads),
+                                  resident_threads(kResidual, kVectors) / block_of(kThreads))
     vectorized_rows_kernel(Operands<T> call) {
   using Threads = RowThreads<kThreads>;
   using Stats = typename Norm::Stats;
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(block_of(kThreads), resident_threads(kResidual
     return call.template results<Norm>(
         [&](float scale) {
           return Threads::all_reduce(
-              stats_of<Norm>(row, scale), Stats{}, s_stats[scale == 1.0f ? 0 : 1][Threads::row()],
+              stats_of<Norm, T>(row, scale), Stats{}, s_stats[scale == 1.0f ? 0 : 1][Threads::row()],
               [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
         },
         [](bool mine) { return kThreads < kWarpSize ? __any_sync(kFullMask, mine) != 0 : mine; });

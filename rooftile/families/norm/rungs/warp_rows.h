@@ -26,12 +26,10 @@ __global__ void __launch_bounds__(norm_plan::kWarpRowsBlock) warp_rows_kernel(Op
       count += 1;
       sum = fmaf(values[i], scale, sum);
     });
-    const auto own = Norm::of(count, sum, [&](float mean) {
-      Differences found;
-      for_own([&](int i, int) { found.add(fmaf(values[i], scale, -mean)); });
-      return found;
-    });
-    return Norm::over_lanes(std::integral_constant<int, kWarpSize>{}, own);
+    const float centre = Norm::centre(sum, count);
+    Differences found;
+    for_own([&](int i, int) { found.add(fmaf(values[i], scale, -centre)); });
+    return Norm::over_lanes(std::integral_constant<int, kWarpSize>{}, Norm::about(centre, count, found));
   });
   for_own([&](int i, int j) { row.store(j, results.of(values[i])); });
 }
