@@ -5,7 +5,7 @@
 // Change     16 bytes for each load and store; short rows leave no lane idle, of long ones a warp or several have a block. Eight vectors
 //            for each thread, not four: as many bytes on their way by half of the warps, which wait for each other. Long rows of whole
 //            vectors: a kernel that looks at no element by itself. A warp's row: its maximum first, then every exponential once, kept
-//            for the result.
+//            for the result. Of an x from 64 MiB on long whole rows pass through L2 in front of what is written.
 // Limits     rows of up to 64 KiB without gaps, x and y alike to 16 bytes; no bias, no mask.
 // Bottleneck DRAM; of long rows a multiprocessor's blocks are few, and wait for their slowest load.
 #include "rooftile/device/register_row.h"
