@@ -287,8 +287,7 @@ Param<Args> case_param(std::string name, ParamRules rules) {
                    .minimum = rules.minimum,
                    .maximum = rules.maximum,
                    .none = rules.none,
-                   .type = ParamType::real,
-                   .of_cases = true},
+                   .type = ParamType::real},
           .set = {},
           .get = {},
           .valid = {}};

@@ -34,6 +34,7 @@ struct Graph::Owned {
 Graph::~Graph() {
   if (exec_ != nullptr) detail::cuda_backend()->destroy_graph_exec(exec_);
   if (handle_ != nullptr) detail::cuda_backend()->destroy_graph(handle_);
+  delete owned_;
 }
 
 Status Graph::begin_capture(StreamRef stream) {
@@ -68,7 +69,7 @@ Result<Graph> Graph::end_recording(Context& context) {
     context.impl_->recording = false;
     std::vector<OwnedWorkspace> workspaces = std::exchange(context.impl_->recorded, {});
     ROOFTILE_TRY_ASSIGN(Graph graph, end_capture(context.stream()));
-    graph.owned_ = std::make_shared<const Owned>(Owned{context.impl_->arena, std::move(workspaces)});
+    graph.owned_ = new Owned{context.impl_->arena, std::move(workspaces)};
     ROOFTILE_TRY_ASSIGN(graph.exec_, detail::cuda_backend()->instantiate(graph.handle_));
     return graph;
   });
@@ -89,7 +90,6 @@ Result<GraphExec> GraphExec::instantiate(const Graph& graph) {
   if (graph.handle() == nullptr) return invalid_argument(kNoGraph);
   GraphExec exec;
   ROOFTILE_TRY_ASSIGN(exec.handle_, detail::cuda_backend()->instantiate(graph.handle()));
-  exec.owned_ = graph.owned_;
   return exec;
 }
 
@@ -106,9 +106,7 @@ Status GraphExec::launch(StreamRef stream) const {
 Status GraphExec::update(const Graph& graph) {
   if (handle_ == nullptr) return invalid_argument(kNoGraphExec);
   if (graph.handle() == nullptr) return invalid_argument(kNoGraph);
-  ROOFTILE_TRY(detail::cuda_backend()->update_graph(handle_, graph.handle()));
-  owned_ = graph.owned_;
-  return {};
+  return detail::cuda_backend()->update_graph(handle_, graph.handle());
 }
 
 }  // namespace rooftile

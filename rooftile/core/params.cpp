@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
-#include <utility>
 
 namespace rooftile {
 namespace {
@@ -312,7 +311,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   constexpr std::size_t kMeaningfulPrefix = 3;
   const std::string typed = lower(name);
   std::string nearest;
-  std::pair<bool, std::size_t> least;  // abbreviations come first, then what differs by fewer letters
+  std::size_t least = 0;
   for (const std::string& candidate : candidates) {
     const std::string known = lower(candidate);
     const std::size_t longer = std::max(typed.size(), known.size());
@@ -323,10 +322,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     if (!abbreviation && longer - shorter > limit) continue;
     const std::size_t distance = abbreviation ? longer - shorter : edit_distance(typed, known);
     if (!abbreviation && (distance > limit || distance >= longer)) continue;
-    const std::pair place(!abbreviation, distance);
-    if (nearest.empty() || place < least) {
+    if (nearest.empty() || distance < least) {
       nearest = candidate;
-      least = place;
+      least = distance;
     }
   }
   return nearest;

@@ -1,6 +1,6 @@
 // Rows that are read once, of a tensor of which L2 holds a part: while the kernel runs they stay there in front of what it writes.
 //
-//   const PassingRows passing(window);  // passing_window() of core/row_cut.h; 0: as any rows
+//   const PassingRows passing(window);  // passing_window() of passing_window.h; 0: as any rows
 //   row.load(passing..., passing);      // RegisterRow's load_if
 //   ... the row's results are stored ...
 //   passing.let_go(r, rows, bytes, [&](std::int64_t row) { return g_x + row * pitch; }, index, threads);

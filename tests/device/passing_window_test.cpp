@@ -1,4 +1,4 @@
-#include "rooftile/core/row_cut.h"
+#include "rooftile/device/sm80/passing_window.h"
 
 #include <gtest/gtest.h>
 
