@@ -1,4 +1,4 @@
-#include "rooftile/device/sm80/passing_window.h"
+#include "rooftile/device/passing_window.h"
 
 #include <gtest/gtest.h>
 

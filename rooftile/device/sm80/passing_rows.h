@@ -14,9 +14,20 @@
 #include <cstdint>
 
 #include "rooftile/device/raw_vector.h"
-#include "rooftile/device/sm80/l2_policy.h"
+#include "rooftile/device/sm90a/l2_policy.h"
 
 namespace rooftile::ROOFTILE_TARGET {
+
+// Leaves last: in front of all others until it is used as they are.
+#if defined(ROOFTILE_SIM)
+inline L2Policy l2_evict_last() { return {2}; }
+#else
+__device__ __forceinline__ L2Policy l2_evict_last() {
+  L2Policy policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
+  return policy;
+}
+#endif
 
 class PassingRows {
  public:

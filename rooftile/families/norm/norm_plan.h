@@ -15,7 +15,7 @@
 #include "rooftile/core/rows.h"
 #include "rooftile/core/rung.h"
 #include "rooftile/core/status.h"
-#include "rooftile/device/sm80/passing_window.h"
+#include "rooftile/device/passing_window.h"
 
 namespace rooftile::norm_plan {
 

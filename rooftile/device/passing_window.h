@@ -1,4 +1,4 @@
-// Which rows pass through L2 in front of what is written (passing_rows.h): for plans, on the host.
+// Which rows pass through L2 in front of what is written (sm80/passing_rows.h): for plans, on the host.
 #pragma once
 
 #include <cstdint>
