@@ -9,7 +9,7 @@
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
-// bulk_load() of lines that L2 treats by a policy. Source: PTX ISA, cp.async.bulk.
+// bulk_load() of lines that L2 treats by a policy: into bulk_copy.h when that changes next. Source: PTX ISA, cp.async.bulk.
 #if defined(ROOFTILE_SIM)
 inline void bulk_load_by_policy(void* s_destination, const void* g_source, std::uint32_t bytes,
                                 Mbarrier* s_barrier, L2Policy,
