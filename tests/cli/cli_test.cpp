@@ -277,6 +277,17 @@ TEST_F(Cli, VerdictsAreCounted) {
   EXPECT_EQ(json["b"]["shape"]["n"], 33751);
 }
 
+TEST_F(Cli, VerdictsEndWhereTheirGateIsMissed) {
+  const Outcome outcome =
+      run({"verdicts", "reduce", "--rung", "serial", "--device", "cpu", "--mode", "stream-hot", "--shape",
+           "n=2^15", "--runs", "60", "--budget", "0.01", "--difference", "0.001", "--json", "-"});
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["a_b"]["runs"], 25);
+  EXPECT_LT(json["a_b"]["faster"], 23);
+  EXPECT_GT(json["a_a"]["lowest_ratio"], 0.5);
+}
+
 TEST_F(Cli, EmptyOneElementAndMisalignedAreDefined) {
   for (const std::string shape : {"n=0", "n=1", "n=1025"}) {
     for (const std::string device : {"cpu", "sim"}) {
