@@ -43,21 +43,13 @@ struct Memory {
   }
 };
 
-class Bugs : public ::testing::TestWithParam<std::tuple<Planted<Bug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class Bugs : public PlantedBugs<Bug> {};
 
 TEST_P(Bugs, AreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = watch(
-      {.metrics = std::get<1>(schedule)}, memory.buffers(),
-      [&, bug = planted.bug] { return run_bug(kStream, bug, &memory.in[64], &memory.out[64], &memory.flag); },
-      &status);
-  expect_found(report, planted, "bug_kernels.cu");
+  expect_found_in("bug_kernels.cu", memory.buffers(), [&](Bug bug) {
+    return run_bug(kStream, bug, &memory.in[64], &memory.out[64], &memory.flag);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, Bugs, ::testing::Combine(::testing::ValuesIn(kPlanted), all_schedules()),

@@ -42,34 +42,20 @@ struct Memory {
   }
 };
 
-class Clusters : public ::testing::TestWithParam<std::tuple<Planted<ClusterBug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class Clusters : public PlantedBugs<ClusterBug> {};
 
 TEST_P(Clusters, BugsAreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = watch(
-      {.metrics = std::get<1>(schedule)}, memory.buffers(),
-      [&, bug = planted.bug] {
-        return run_cluster_bug(kStream, bug, 1, memory.in.data(), memory.out.data());
-      },
-      &status);
-  expect_found(report, planted, "cluster_kernels.cu");
+  expect_found_in("cluster_kernels.cu", memory.buffers(), [&](ClusterBug bug) {
+    return run_cluster_bug(kStream, bug, 1, memory.in.data(), memory.out.data());
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, Clusters,
                          ::testing::Combine(::testing::ValuesIn(kPlanted), all_schedules()),
                          planted_name<ClusterBug>);
 
-class RightClusters : public ::testing::TestWithParam<Schedule> {
- protected:
-  void SetUp() override { use_schedule(GetParam()); }
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class RightClusters : public RightKernels {};
 
 TEST_P(RightClusters, AreNotReported) {
   for (const ClusterBug right : kRight) {

@@ -52,36 +52,28 @@ struct Memory {
   }
 };
 
-class Copies : public ::testing::TestWithParam<std::tuple<Planted<CopyBug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class Copies : public PlantedBugs<CopyBug> {};
 
 TEST_P(Copies, BugsAreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = watch(
-      {.metrics = std::get<1>(schedule)}, memory.buffers(),
-      [&, bug = planted.bug] { return run_copy_bug(kStream, bug, &memory.in[64], &memory.out[64]); },
-      &status);
-  if (planted.bug == CopyBug::mbarrier_not_announced && !status.ok()) {
+  const CopyBug planted = std::get<0>(GetParam()).bug;
+  const auto launch = [&](CopyBug bug) {
+    return run_copy_bug(kStream, bug, &memory.in[64], &memory.out[64]);
+  };
+  const Report report = report_of(memory.buffers(), launch);
+  if (planted == CopyBug::mbarrier_not_announced && !status().ok()) {
     // Who comes first finds no mbarrier at all.
-    EXPECT_NE(status.message().find("holds no initialised mbarrier"), std::string::npos) << status.message();
+    EXPECT_NE(status().message().find("holds no initialised mbarrier"), std::string::npos)
+        << status().message();
     return;
   }
-  expect_found(report, planted, "copy_kernels.cu");
+  expect_found(report, std::get<0>(GetParam()), "copy_kernels.cu");
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, Copies, ::testing::Combine(::testing::ValuesIn(kPlanted), all_schedules()),
                          planted_name<CopyBug>);
 
-class RightCopies : public ::testing::TestWithParam<Schedule> {
- protected:
-  void SetUp() override { use_schedule(GetParam()); }
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class RightCopies : public RightKernels {};
 
 TEST_P(RightCopies, AreNotReported) {
   for (const CopyBug right : kRight) {

@@ -30,32 +30,20 @@ const Planted<FragmentBug> kPlanted[] = {
      "of shared s_rows", "store"},
 };
 
-class FragmentBugs : public ::testing::TestWithParam<std::tuple<Planted<FragmentBug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class FragmentBugs : public PlantedBugs<FragmentBug> {};
 
 TEST_P(FragmentBugs, AreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = watch(
-      {.metrics = std::get<1>(schedule)}, memory.buffers(),
-      [&, bug = planted.bug] { return run_fragment_bug(kStream, bug, memory.in.data(), memory.out.data()); },
-      &status);
-  expect_found(report, planted, "fragment_kernels.cu");
+  expect_found_in("fragment_kernels.cu", memory.buffers(), [&](FragmentBug bug) {
+    return run_fragment_bug(kStream, bug, memory.in.data(), memory.out.data());
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, FragmentBugs,
                          ::testing::Combine(::testing::ValuesIn(kPlanted), all_schedules()),
                          planted_name<FragmentBug>);
 
-class RightFragments : public ::testing::TestWithParam<Schedule> {
- protected:
-  void SetUp() override { use_schedule(GetParam()); }
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class RightFragments : public RightKernels {};
 
 TEST_P(RightFragments, ProductsAreCountedAndNotReported) {
   Memory memory;

@@ -48,29 +48,20 @@ struct Memory {
   }
 };
 
-class LibraryBugs : public ::testing::TestWithParam<std::tuple<Planted<LibraryBug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class LibraryBugs : public PlantedBugs<LibraryBug> {};
 
 TEST_P(LibraryBugs, AreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = memory.watch_bug(planted.bug, {.metrics = std::get<1>(schedule)}, &status);
-  expect_found(report, planted, "libcu_kernels.cu");
+  expect_found_in("libcu_kernels.cu", memory.buffers(), [&](LibraryBug bug) {
+    return run_library_bug(kStream, bug, memory.in.data(), memory.out.data());
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, LibraryBugs,
                          ::testing::Combine(::testing::ValuesIn(kPlanted), all_schedules()),
                          planted_name<LibraryBug>);
 
-class RightLibrary : public ::testing::TestWithParam<Schedule> {
- protected:
-  void SetUp() override { use_schedule(GetParam()); }
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class RightLibrary : public RightKernels {};
 
 TEST_P(RightLibrary, IsNotReported) {
   for (const LibraryBug right : kRight) {

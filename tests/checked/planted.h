@@ -72,6 +72,38 @@ inline std::string name_of(const Schedule& schedule) {
   return std::string(simt::order_name(std::get<0>(schedule))) + (std::get<1>(schedule) ? "_metrics" : "");
 }
 
+// Kernels in which nothing is wrong, by every schedule.
+class RightKernels : public ::testing::TestWithParam<Schedule> {
+ protected:
+  void SetUp() override { use_schedule(GetParam()); }
+  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
+};
+
+// Bugs planted in one file of kernels, by every schedule.
+template <class Bug>
+class PlantedBugs : public ::testing::TestWithParam<std::tuple<Planted<Bug>, Schedule>> {
+ protected:
+  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
+
+  // What a watched launch(bug) tells, whatever its status.
+  template <class Launch>
+  Report report_of(const std::vector<Buffer>& buffers, Launch launch) {
+    const auto& [planted, schedule] = this->GetParam();
+    use_schedule(schedule);
+    return watch(
+        {.metrics = std::get<1>(schedule)}, buffers, [&, bug = planted.bug] { return launch(bug); },
+        &status_);
+  }
+  template <class Launch>
+  void expect_found_in(const std::string& file, const std::vector<Buffer>& buffers, Launch launch) {
+    expect_found(report_of(buffers, launch), std::get<0>(this->GetParam()), file);
+  }
+  [[nodiscard]] const Status& status() const { return status_; }
+
+ private:
+  Status status_;  // of the last launch
+};
+
 // For INSTANTIATE_TEST_SUITE_P.
 inline std::string schedule_name(const ::testing::TestParamInfo<Schedule>& info) {
   return name_of(info.param);

@@ -37,33 +37,19 @@ struct Memory {
   }
 };
 
-class Tiles : public ::testing::TestWithParam<std::tuple<Planted<TileBug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class Tiles : public PlantedBugs<TileBug> {};
 
 TEST_P(Tiles, BugsAreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = watch(
-      {.metrics = std::get<1>(schedule)}, memory.buffers(),
-      [&, bug = planted.bug] {
-        return run_tile_bug(kStream, bug, memory.in.data(), memory.out.data(), memory.sums.data());
-      },
-      &status);
-  expect_found(report, planted, "tile_kernels.cu");
+  expect_found_in("tile_kernels.cu", memory.buffers(), [&](TileBug bug) {
+    return run_tile_bug(kStream, bug, memory.in.data(), memory.out.data(), memory.sums.data());
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, Tiles, ::testing::Combine(::testing::ValuesIn(kPlanted), all_schedules()),
                          planted_name<TileBug>);
 
-class RightTiles : public ::testing::TestWithParam<Schedule> {
- protected:
-  void SetUp() override { use_schedule(GetParam()); }
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class RightTiles : public RightKernels {};
 
 TEST_P(RightTiles, AreNotReported) {
   for (const TileBug right : {TileBug::none_store, TileBug::none_multicast}) {

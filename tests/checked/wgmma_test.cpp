@@ -56,32 +56,20 @@ const Planted<WgmmaBug> kPlanted[] = {
      "warp 3 has not called setmaxnreg_dec<24>"},
 };
 
-class WgmmaBugs : public ::testing::TestWithParam<std::tuple<Planted<WgmmaBug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class WgmmaBugs : public PlantedBugs<WgmmaBug> {};
 
 TEST_P(WgmmaBugs, AreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = watch(
-      {.metrics = std::get<1>(schedule)}, memory.buffers(),
-      [&, bug = planted.bug] { return run_wgmma_bug(kStream, bug, memory.in.data(), memory.out.data()); },
-      &status);
-  expect_found(report, planted, "wgmma_kernels.cu");
+  expect_found_in("wgmma_kernels.cu", memory.buffers(), [&](WgmmaBug bug) {
+    return run_wgmma_bug(kStream, bug, memory.in.data(), memory.out.data());
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, WgmmaBugs,
                          ::testing::Combine(::testing::ValuesIn(kPlanted), all_schedules()),
                          planted_name<WgmmaBug>);
 
-class RightWgmma : public ::testing::TestWithParam<Schedule> {
- protected:
-  void SetUp() override { use_schedule(GetParam()); }
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class RightWgmma : public RightKernels {};
 
 constexpr WgmmaBug kRight[] = {WgmmaBug::none, WgmmaBug::none_first_overwritten, WgmmaBug::none_fragments,
                                WgmmaBug::none_ring};

@@ -144,21 +144,13 @@ struct Memory {
   }
 };
 
-class WmmaBugs : public ::testing::TestWithParam<std::tuple<Planted<WmmaBug>, Schedule>> {
- protected:
-  void TearDown() override { ASSERT_TRUE(is_ok(simt::set_executor_config({}))); }
-};
+class WmmaBugs : public PlantedBugs<WmmaBug> {};
 
 TEST_P(WmmaBugs, AreFoundWithTheirLine) {
-  const auto& [planted, schedule] = GetParam();
-  use_schedule(schedule);
   Memory memory;
-  Status status;
-  const Report report = watch(
-      {.metrics = std::get<1>(schedule)}, memory.buffers(),
-      [&, bug = planted.bug] { return run_wmma_bug(kStream, bug, memory.in.data(), memory.out.data()); },
-      &status);
-  expect_found(report, planted, "wmma_kernels.cu");
+  expect_found_in("wmma_kernels.cu", memory.buffers(), [&](WmmaBug bug) {
+    return run_wmma_bug(kStream, bug, memory.in.data(), memory.out.data());
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Planted, WmmaBugs,
