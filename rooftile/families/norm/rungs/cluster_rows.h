@@ -59,8 +59,7 @@ __global__ void __launch_bounds__(kThreads, resident_threads(kResidual, kVectors
         [](auto lanes, const Stats& own) { return Norm::over_lanes(lanes, own); });
   });
   if constexpr (kWhole) {
-    BesideWhole<Norm, T, decltype(row), 1> beside(call, row);
-    store_whole(row, results, beside, call.y(r));
+    store_beside<Norm, 1>(call, row, results, call.y(r));
   } else {
     store_results(call, row, results, call.y(r));
   }

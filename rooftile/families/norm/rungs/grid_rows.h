@@ -1,6 +1,8 @@
 // Rows cut over all blocks of the grid (device/sm90a/grid_rows.h).
 #pragma once
 
+#include <type_traits>
+
 #include "rooftile/device/sm90a/grid_rows.h"
 #include "rooftile/families/norm/rungs/register_rows.h"
 
@@ -47,7 +49,7 @@ struct GridStats {
         sum = own[k].count > 0 ? fmaf(own[k].mean - first, own[k].count, sum) : sum;
       }
       count = lanes_sum(kWarp, count);
-      const float mean = first + lanes_sum(kWarp, sum) / count;
+      const float mean = first + Norm::centre(lanes_sum(kWarp, sum), count);
 #pragma unroll
       for (int k = 0; k < kOwn; ++k) {
         const float off = own[k].count > 0 ? own[k].mean - mean : 0.0f;
@@ -100,14 +102,22 @@ __global__ void __launch_bounds__(kGridThreads, 1) grid_rows_kernel(GridOperands
       },
       [&](const Row& row, int r, const Results& results, bool is_first) {
         if (is_first) mbarrier_wait(&s_beside_there, 0);
-        row.store_by_place(call.g_y + r * call.y_pitch, [&](int v) {
-          auto made = normalised(row.vector(v), results);
-          const int at = row.first(v) / Row::kElements - rows.first_vector();
-          weigh<Norm, T>(made, beside_or<T>(call.g_weight, 1.0f, [&](auto) { return s_vectors + at; }),
-                         beside_or<T>(Norm::kHasMean ? call.g_bias : nullptr, 0.0f,
-                                      [&](auto) { return s_vectors + part + at; }));
-          return rounded_each<T>(made);
-        });
+        const auto store = [&](auto there) {
+          row.store_by_place(call.g_y + r * call.y_pitch, [&](int v) {
+            auto made = normalised(row.vector(v), results);
+            const uint4* s_weight = s_vectors + (row.first(v) / Row::kElements - rows.first_vector());
+            RawVector bias{};
+            if constexpr (Norm::kHasMean)
+              bias = beside_or<there>(call.g_bias, 0.0f, [&](auto) { return s_weight + part; });
+            weigh<Norm, T>(made, beside_or<there>(call.g_weight, 1.0f, [&](auto) { return s_weight; }), bias);
+            return rounded_each<T>(made);
+          });
+        };
+        if (are_there<Norm>(call)) {
+          store(std::true_type{});
+        } else {
+          store(std::false_type{});
+        }
       });
 }
 

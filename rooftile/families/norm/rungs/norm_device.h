@@ -66,6 +66,9 @@ struct Centred {
   using Stats = StatsOf<float>;
 
   __device__ __forceinline__ static float centre(float sum, float count) { return quotient(sum, count); }
+  __device__ __forceinline__ static double centre(double sum, double count) {
+    return count > 0 ? sum / count : 0;
+  }
   // From differences from a centre that is their mean, or one of them. What the mean is off the centre goes out of both sums again: of
   // elements that are all alike exactly. Source: the same, the corrected two-pass algorithm, and on shifted data.
   __device__ __forceinline__ static Stats about(float centre, float count, const Differences& found) {
@@ -106,7 +109,7 @@ struct Centred {
     const Real first = lanes_first(lanes, own.mean);
     const Real apart = own.count > 0 ? own.mean - first : Real{0};  // of nothing there is no mean to be off
     const Real sum = lanes_sum(lanes, apart * own.count);
-    const Real common = count > 0 ? sum / count : Real{0};
+    const Real common = centre(sum, count);
     const Real off = own.count > 0 ? apart - common : Real{0};
     return {count, first + common, lanes_sum(lanes, off * off * own.count + own.squares), 0};
   }

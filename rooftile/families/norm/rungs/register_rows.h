@@ -1,6 +1,8 @@
 // Rows in registers (device/register_row.h): their statistics and results.
 #pragma once
 
+#include <type_traits>
+
 #include "rooftile/device/register_row.h"
 #include "rooftile/families/norm/rungs/norm_device.h"
 
@@ -43,7 +45,8 @@ __device__ __forceinline__ typename Norm::Stats stats_of(Row& row, float scale) 
     if (!Norm::kHasMean || row.has_all(first)) {
       const auto floats = as_floats(vec);
 #pragma unroll
-      for (int e = 0; e < Row::kElements; ++e) found.add(fmaf(floats[e], scale, -centre));
+      for (int e = 0; e < Row::kElements; ++e)
+        found.add(Norm::kHasMean ? fmaf(floats[e], scale, -centre) : floats[e] * scale);
     } else if (!Row::kWhole) {
 #pragma unroll
       for (int e = 0; e < Row::kElements; ++e)
@@ -109,14 +112,19 @@ __device__ __forceinline__ Vec<T, kElements> rounded_each(const Vec<float, kElem
   return made;
 }
 
-// Of a weight or bias that begins at g_values, the vector at place(g_values); the same value throughout where there is none (null).
-template <class T, class Place>
+// Of a weight or bias that begins at g_values, the vector at place(g_values); the same value throughout where there is none (null), which
+// is not looked at with kIsThere.
+template <bool kIsThere = false, class T, class Place>
 __device__ __forceinline__ RawVector beside_or(const T* g_values, float value, Place place) {
-  if (g_values != nullptr) return load_bytes<kVecBytes>(place(g_values));
-  Vec<T, kVecElements<T>> same;
+  if constexpr (kIsThere) {
+    return load_bytes<kVecBytes>(place(g_values));
+  } else {
+    if (g_values != nullptr) return load_bytes<kVecBytes>(place(g_values));
+    Vec<T, kVecElements<T>> same;
 #pragma unroll
-  for (int e = 0; e < kVecElements<T>; ++e) same[e] = rounded<T>(value);
-  return bits_of(same);
+    for (int e = 0; e < kVecElements<T>; ++e) same[e] = rounded<T>(value);
+    return bits_of(same);
+  }
 }
 
 // made, times weight and with bias.
@@ -133,11 +141,20 @@ __device__ __forceinline__ void weigh(Vec<float, kElements>& made, const RawVect
   }
 }
 
+// Whether a call has all of what is beside a row.
+template <class Norm, class Call>
+__device__ __forceinline__ bool are_there(const Call& call) {
+  return call.g_weight != nullptr && (!Norm::kHasMean || call.g_bias != nullptr);
+}
+
 // Weight and bias of a whole row's vectors, on their way before they are needed as far as there are registers: all of a short row, from
-// before its sums are there; else those of the next kAhead vectors from start() on, or none.
-template <class Norm, class T, class Row, int kAhead>
+// before its sums are there; else those of the next kAhead vectors from start() on, or none. kAreThere: neither is null, as are_there()
+// says; to look at that for each vector is a fifth of a vector's instructions.
+template <class Norm, class T, class Row, int kAhead, bool kAreThere = false>
 class BesideWhole {
  public:
+  static constexpr bool kHasAll = Row::kVectors <= 3;
+
   __device__ __forceinline__ BesideWhole(const Operands<T>& call, const Row& row) : call_(call), row_(row) {
     if constexpr (kHasAll) ask_first();
   }
@@ -152,7 +169,6 @@ class BesideWhole {
   }
 
  private:
-  static constexpr bool kHasAll = Row::kVectors <= 3;
   static constexpr int kSlots = kHasAll ? Row::kVectors : kAhead > 0 ? kAhead : 1;
 
   __device__ __forceinline__ void ask_first() {
@@ -162,8 +178,8 @@ class BesideWhole {
   __device__ __forceinline__ void ask(int v) {
     if (v >= Row::kVectors || !row_.has_all(row_.first(v))) return;
     const auto place = [&](const T* g_values) { return row_.at(g_values, v); };
-    weight_[v % kSlots] = beside_or(call_.g_weight, 1.0f, place);
-    if constexpr (Norm::kHasMean) bias_[v % kSlots] = beside_or(call_.g_bias, 0.0f, place);
+    weight_[v % kSlots] = beside_or<kAreThere>(call_.g_weight, 1.0f, place);
+    if constexpr (Norm::kHasMean) bias_[v % kSlots] = beside_or<kAreThere>(call_.g_bias, 0.0f, place);
   }
 
   const Operands<T>& call_;
@@ -229,6 +245,21 @@ __device__ __forceinline__ void store_whole(const Row& row, const Results& resul
     beside.apply(v, made);
     return rounded_each<T>(made);
   });
+}
+
+// By weights that are asked for when they are needed, those of the next kAhead vectors in front.
+template <class Norm, int kAhead, class T, class Row>
+__device__ __forceinline__ void store_beside(const Operands<T>& call, const Row& row, const Results& results,
+                                             T* g_y) {
+  const auto store = [&](auto there) {
+    BesideWhole<Norm, T, Row, kAhead, there> beside(call, row);
+    store_whole(row, results, beside, g_y);
+  };
+  if (are_there<Norm>(call)) {
+    store(std::true_type{});
+  } else {
+    store(std::false_type{});
+  }
 }
 
 // Of a row that may begin and end anywhere.

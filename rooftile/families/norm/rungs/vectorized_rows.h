@@ -30,8 +30,9 @@ __global__ void __launch_bounds__(block_of(kThreads),
   constexpr bool kPasses = kWhole && !kResidual;
   __shared__ Stats
       s_stats[2][kRows][Threads::kWarps];  // by the first statistics, by those of scaled elements
-  const std::int64_t r = std::int64_t{blockIdx.x} * kRows + Threads::row();
-  const bool is_row = r < call.count();
+  const std::int64_t r =
+      kRows == 1 ? std::int64_t{blockIdx.x} : std::int64_t{blockIdx.x} * kRows + Threads::row();
+  const bool is_row = kRows == 1 || r < call.count();
   const std::int64_t place = is_row ? r : 0;
   RegisterRow<T, Threads, kVectors, kWhole> row;
   const int length = is_row ? static_cast<int>(call.length()) : 0;
@@ -56,9 +57,11 @@ __global__ void __launch_bounds__(block_of(kThreads),
     __shared__ typename Beside::Shared s_beside;
     Beside beside(call, row, s_beside);
     store_whole(row, take_results(), beside, call.y(place));
-  } else if constexpr (kWhole) {
+  } else if constexpr (kWhole && BesideWhole<Norm, T, decltype(row), 0>::kHasAll) {
     BesideWhole<Norm, T, decltype(row), 0> beside(call, row);
     store_whole(row, take_results(), beside, call.y(place));
+  } else if constexpr (kWhole) {
+    store_beside<Norm, 0>(call, row, take_results(), call.y(place));
   } else {
     store_results(call, row, take_results(), call.y(place));
   }
