@@ -163,6 +163,11 @@ Status check_outputs(const Work& work) {
   return {};
 }
 
+bool is_of_cases(const OperatorDescriptor& op, std::string_view name) {
+  return std::any_of(op.params.begin(), op.params.end(),
+                     [&](const ParamSpec& param) { return param.name == name && param.of_cases; });
+}
+
 Result<Work> prepare(const Session& session, const RunCommand& call) {
   Work work;
   ROOFTILE_TRY_ASSIGN(work.op, session.registry.get(call.op));
@@ -174,6 +179,11 @@ Result<Work> prepare(const Session& session, const RunCommand& call) {
   for (const auto& [name, value] : args) {
     if (Status status = work.params.set(op.params, name, value); !status.ok())
       return status.with_operator(op.name);
+    if (is_of_cases(op, name)) {
+      return invalid_argument(fmt::format(
+          "'{}' shapes the cases that the lab generates, and a call has no such parameter: give the files by --in",
+          name));
+    }
   }
   std::optional<DType> named;
   if (!call.dtype.empty()) {

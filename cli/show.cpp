@@ -63,7 +63,10 @@ void print_params(const OperatorDescriptor& op, bool colour) {
   lab::TextTable table;
   for (const char* header : {"parameter", "default", "values", "what it does"}) table.add_column(header);
   for (const ParamSpec& param : op.params) {
-    table.add_row({{param.name}, {to_string(param.default_value)}, {legal_values(param)}, {param.doc}});
+    table.add_row({{param.name},
+                   {to_string(param.default_value)},
+                   {legal_values(param)},
+                   {param.of_cases ? "of cases alone: " + param.doc : param.doc}});
   }
   fmt::print("\n{}", table.render(lab::stdout_width(), colour));
 }

@@ -36,6 +36,15 @@ std::int64_t shape_at(const Shape& shape, std::string_view key) {
   std::abort();
 }
 
+double case_number(const Case& c, std::string_view name, double none) {
+  const auto* number = std::get_if<double>(&c.params.at(name));
+  return number == nullptr ? none : *number;
+}
+
+std::int64_t case_count(const Case& c, std::string_view name, std::int64_t none) {
+  return static_cast<std::int64_t>(case_number(c, name, static_cast<double>(none)));
+}
+
 std::string to_string(const Shape& shape) {
   std::string text;
   for (const auto& [name, extent] : shape) {

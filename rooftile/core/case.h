@@ -68,6 +68,10 @@ struct Case {
 // All params in their order; a seed other than the default is added as ",seed=7", in place as ",in_place".
 [[nodiscard]] std::string case_id(const Case& c);
 
+// The value of a parameter that only cases have (core/describe.h, case_param), or `none` where it has no value.
+[[nodiscard]] double case_number(const Case& c, std::string_view name, double none = 0);
+[[nodiscard]] std::int64_t case_count(const Case& c, std::string_view name, std::int64_t none = 0);
+
 // How one tensor is drawn where the case's fill is not meant for it: indices, lengths, keys. Made by cases/draws.h, or
 // by hand. On a GPU the host draws it.
 struct Draw {

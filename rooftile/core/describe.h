@@ -287,7 +287,8 @@ Param<Args> case_param(std::string name, ParamRules rules) {
                    .minimum = rules.minimum,
                    .maximum = rules.maximum,
                    .none = rules.none,
-                   .type = ParamType::real},
+                   .type = ParamType::real,
+                   .of_cases = true},
           .set = {},
           .get = {},
           .valid = {}};

@@ -34,7 +34,6 @@ struct Graph::Owned {
 Graph::~Graph() {
   if (exec_ != nullptr) detail::cuda_backend()->destroy_graph_exec(exec_);
   if (handle_ != nullptr) detail::cuda_backend()->destroy_graph(handle_);
-  delete owned_;
 }
 
 Status Graph::begin_capture(StreamRef stream) {
@@ -69,7 +68,7 @@ Result<Graph> Graph::end_recording(Context& context) {
     context.impl_->recording = false;
     std::vector<OwnedWorkspace> workspaces = std::exchange(context.impl_->recorded, {});
     ROOFTILE_TRY_ASSIGN(Graph graph, end_capture(context.stream()));
-    graph.owned_ = new Owned{context.impl_->arena, std::move(workspaces)};
+    graph.owned_ = std::make_shared<const Owned>(Owned{context.impl_->arena, std::move(workspaces)});
     ROOFTILE_TRY_ASSIGN(graph.exec_, detail::cuda_backend()->instantiate(graph.handle_));
     return graph;
   });
@@ -90,6 +89,7 @@ Result<GraphExec> GraphExec::instantiate(const Graph& graph) {
   if (graph.handle() == nullptr) return invalid_argument(kNoGraph);
   GraphExec exec;
   ROOFTILE_TRY_ASSIGN(exec.handle_, detail::cuda_backend()->instantiate(graph.handle()));
+  exec.owned_ = graph.owned_;
   return exec;
 }
 
@@ -106,7 +106,9 @@ Status GraphExec::launch(StreamRef stream) const {
 Status GraphExec::update(const Graph& graph) {
   if (handle_ == nullptr) return invalid_argument(kNoGraphExec);
   if (graph.handle() == nullptr) return invalid_argument(kNoGraph);
-  return detail::cuda_backend()->update_graph(handle_, graph.handle());
+  ROOFTILE_TRY(detail::cuda_backend()->update_graph(handle_, graph.handle()));
+  owned_ = graph.owned_;
+  return {};
 }
 
 }  // namespace rooftile

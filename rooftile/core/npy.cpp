@@ -63,6 +63,7 @@ Result<DType> parse_descr(std::string_view descr) {
   const auto error = [&](const std::string& why) {
     return invalid_argument("dtype '" + printable(descr) + "' " + why);
   };
+  if (descr == "|O") return error("is of Python objects: convert the array with a.astype('f4')");
   if (descr.size() < 3) return error("is not a NumPy dtype: the file is damaged");
   const char order = descr.front();
   const std::string_view code = descr.substr(1);

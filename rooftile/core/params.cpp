@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 namespace rooftile {
 namespace {
@@ -311,7 +312,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   constexpr std::size_t kMeaningfulPrefix = 3;
   const std::string typed = lower(name);
   std::string nearest;
-  std::size_t least = 0;
+  std::pair<bool, std::size_t> least;  // abbreviations come first, then what differs by fewer letters
   for (const std::string& candidate : candidates) {
     const std::string known = lower(candidate);
     const std::size_t longer = std::max(typed.size(), known.size());
@@ -322,9 +323,10 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     if (!abbreviation && longer - shorter > limit) continue;
     const std::size_t distance = abbreviation ? longer - shorter : edit_distance(typed, known);
     if (!abbreviation && (distance > limit || distance >= longer)) continue;
-    if (nearest.empty() || distance < least) {
+    const std::pair place(!abbreviation, distance);
+    if (nearest.empty() || place < least) {
       nearest = candidate;
-      least = distance;
+      least = place;
     }
   }
   return nearest;

@@ -39,6 +39,7 @@ struct ParamSpec {
   double maximum = -1;
   std::string none{};               // for an optional parameter: the word for no value
   std::optional<ParamType> type{};  // unset: that of default_value; needed where the default is no value
+  bool of_cases = false;            // shapes generated cases; a call has no such parameter
 };
 // What a user may write for it: "sum | mean", "a dtype, or default", "a number from 0 to 1".
 [[nodiscard]] std::string legal_values(const ParamSpec& spec);

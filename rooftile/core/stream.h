@@ -4,6 +4,7 @@
 // and capture is unsupported (a Status says so). No function here synchronises unless its name says it.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "rooftile/core/device.h"
@@ -80,7 +81,7 @@ class Graph {
   Graph(Graph&& other) noexcept
       : handle_(std::exchange(other.handle_, nullptr)),
         exec_(std::exchange(other.exec_, nullptr)),
-        owned_(std::exchange(other.owned_, nullptr)) {}
+        owned_(std::move(other.owned_)) {}
   Graph& operator=(Graph&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(exec_, other.exec_);
@@ -91,7 +92,8 @@ class Graph {
 
   // What `enqueue()` (returning Status) calls on the Context, ready to be replayed. The graph owns the workspaces of
   // these calls and outlives the Context; the tensors are the caller's to keep. On an error from enqueue() the capture
-  // is ended and that error returned. Two launches of one graph must not run at the same time.
+  // is ended and that error returned. Two launches of one graph, or of what was instantiated from it, must not run at
+  // the same time: they share those workspaces.
   template <class Enqueue>
   static Result<Graph> record(Context& context, Enqueue&& enqueue) {
     ROOFTILE_TRY(begin_recording(context));
@@ -133,28 +135,32 @@ class Graph {
   static Result<Graph> end_capture(const StreamRef& stream);
   void* handle_ = nullptr;
   void* exec_ = nullptr;  // cudaGraphExec_t
-  Owned* owned_ = nullptr;
+  std::shared_ptr<const Owned> owned_;
+  friend class GraphExec;
 };
 
-// A graph ready to be replayed.
+// A graph ready to be replayed, which needs the Graph no longer: what a recorded graph owns is kept by both.
 class GraphExec {
  public:
   static Result<GraphExec> instantiate(const Graph& graph);
   GraphExec() = default;
-  GraphExec(GraphExec&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  GraphExec(GraphExec&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), owned_(std::move(other.owned_)) {}
   GraphExec& operator=(GraphExec&& other) noexcept {
     std::swap(handle_, other.handle_);
+    std::swap(owned_, other.owned_);
     return *this;
   }
   ~GraphExec();
 
   [[nodiscard]] Status launch(StreamRef stream) const;
-  // Takes over the parameters of a graph of the same topology; otherwise
-  // an error that says what differs, and this graph stays as it was.
+  // Takes over the parameters of a graph of the same topology, and what that owns; otherwise
+  // an error that says what differs, and this graph stays as it was. Launches have ended before.
   [[nodiscard]] Status update(const Graph& graph);
 
  private:
   void* handle_ = nullptr;  // cudaGraphExec_t
+  std::shared_ptr<const Graph::Owned> owned_;
 };
 
 }  // namespace rooftile

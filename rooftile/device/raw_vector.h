@@ -23,4 +23,11 @@ __device__ __forceinline__ RawVector bits_of(const Vec<T, kCount>& vec) {
   return raw;
 }
 
+// Replaces raw by what stands at g, if that is there.
+struct LoadVectorIf {
+  __device__ __forceinline__ void operator()(bool is_there, const void* g, RawVector& raw) const {
+    if (is_there) raw = load_bytes<kVecBytes>(g);
+  }
+};
+
 }  // namespace rooftile::ROOFTILE_TARGET

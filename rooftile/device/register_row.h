@@ -18,13 +18,6 @@
 
 namespace rooftile::ROOFTILE_TARGET {
 
-// Replaces raw by what stands at g, if that is there.
-struct LoadVectorIf {
-  __device__ __forceinline__ void operator()(bool is_there, const void* g, RawVector& raw) const {
-    if (is_there) raw = load_bytes<kVecBytes>(g);
-  }
-};
-
 template <class T, class Threads, int kVectors_, bool kWhole_ = false>
 class RegisterRow {
  public:

@@ -208,6 +208,7 @@ TEST_F(CliRun, WordsThatMeanNothingAreRefused) {
   refused("run takes one rung", {"--out", y, "--rung", "serial,threaded"});
   refused("serial is a CPU rung: name --device cpu", {"--out", y, "--rung", "serial", "--device", "sim"});
   refused("temperature is given twice", {"--out", y, "--arg", "temperature=1", "--arg", "temperature=2"});
+  refused("'pad' shapes the cases that the lab generates", {"--out", y, "--arg", "pad=3"});
   refused("no input is one", {"--out", y, "--dtype", "bf16"});
   const std::string bits = write("bits.npy", kShape, kX, DType::u16);
   expect_error(2, "add --dtype bf16 if they are", {"run", "softmax", "--in", bits, "--out", y});

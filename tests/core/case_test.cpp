@@ -30,6 +30,18 @@ TEST(Case, TheIdNamesEverythingThatTellsCasesApart) {
   EXPECT_EQ(case_id(Case()), "f32,fill=uniform,offset=0");
 }
 
+TEST(Case, NumbersThatOnlyCasesHave) {
+  const std::vector<ParamSpec> specs = {
+      {.name = "pad", .default_value = NoValue{"none"}, .none = "none", .type = ParamType::real}};
+  Case c;
+  c.params = Params(specs);
+  EXPECT_EQ(case_number(c, "pad"), 0);
+  EXPECT_EQ(case_count(c, "pad", 1), 1);
+  c.params = with(specs, "pad", "2.5");
+  EXPECT_EQ(case_number(c, "pad"), 2.5);
+  EXPECT_EQ(case_count(c, "pad", 1), 2);
+}
+
 TEST(Case, FillsParseAsTheyPrint) {
   EXPECT_EQ(all_fills().size(), 15u);
   for (const Fill fill : all_fills()) {

@@ -58,6 +58,38 @@ TEST_F(CudaContext, ACapturedStreamGetsNoWorkspaceButKeepsItsCapture) {
   EXPECT_EQ(read(context.stream(), owned.get().data, 512), std::vector<unsigned char>(512, 8));
 }
 
+TEST_F(CudaContext, AGraphExecKeepsWhatItsGraphOwned) {
+  const DeviceMemory result = DeviceMemory::allocate(kGpu, 512).value();
+  const auto recorded = [&](int value) {
+    Context context = Context::create(kGpu).value();
+    return Graph::record(context,
+                         [&]() -> Status {
+                           ROOFTILE_TRY_ASSIGN(const Workspace workspace, context.workspace({.bytes = 512}));
+                           ROOFTILE_TRY(fill_bytes(context.stream(), workspace.data, value, 512));
+                           return copy(context.stream(), result.data(), kGpu, workspace.data, kGpu, 512);
+                         })
+        .value();
+  };
+  const Stream stream = Stream::create(kGpu).value();
+  // Neither Graph nor Context is there any more. Who allocates now must not get memory that the launch writes.
+  GraphExec exec = GraphExec::instantiate(recorded(5)).value();
+  for (const int value : {5, 6}) {
+    if (value == 6) {
+      ASSERT_TRUE(exec.update(recorded(6)).ok());
+    }
+    std::vector<DeviceMemory> others;
+    for (int i = 0; i < 8; ++i) {
+      others.push_back(DeviceMemory::allocate(kGpu, 512).value());
+      ASSERT_TRUE(fill_bytes(stream.ref(), others.back().data(), 9, 512).ok());
+    }
+    ASSERT_TRUE(exec.launch(stream.ref()).ok());
+    EXPECT_EQ(read(stream.ref(), result.data(), 512),
+              std::vector<unsigned char>(512, static_cast<unsigned char>(value)));
+    for (const DeviceMemory& other : others)
+      EXPECT_EQ(read(stream.ref(), other.data(), 512), std::vector<unsigned char>(512, 9));
+  }
+}
+
 TEST_F(CudaContext, CheckReportsTheErrorWordOnce) {
   Context context = Context::create(kGpu).value();
   EXPECT_TRUE(context.check().ok());

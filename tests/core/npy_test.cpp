@@ -128,7 +128,7 @@ TEST_F(Npy, HostileHeadersAreOneClearLine) {
       {header_of("<f4", "True", "(2, 3)"), "Fortran order"},
       {header_of(">f4", "False", "(2, 3)"), "big-endian"},
       {header_of("|b1", "False", "(24,)"), "boolean"},
-      {header_of("|O", "False", "(2, 3)"), "damaged"},
+      {header_of("|O", "False", "(2, 3)"), "Python objects"},
       {header_of("|O8", "False", "(2, 3)"), "not supported"},
       {header_of("<c8", "False", "(3,)"), "not supported"},
       {header_of("|f4", "False", "(2, 3)"), "not supported"},

@@ -140,6 +140,7 @@ TEST(NearestName, FindsTyposAndAbbreviations) {
   EXPECT_EQ(nearest_name("layer_norm", names), "layernorm");
   EXPECT_EQ(nearest_name("gem", names), "gemm");
   EXPECT_EQ(nearest_name("atten", names), "attention");
+  EXPECT_EQ(nearest_name("gelu", {"relu", "gelu_tanh", "gelu_tanh_approx"}), "gelu_tanh");
   EXPECT_EQ(nearest_name("convolution", names), "");
   EXPECT_EQ(nearest_name("x", names), "");
   EXPECT_EQ(nearest_name("", names), "");

@@ -1,8 +1,8 @@
 #include "rooftile/device/launch.h"
+#include "rooftile/device/sm80/l2_policy.h"
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/fence.h"
-#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/types.h"
 #include "tests/device/sm90a_bulk.h"
@@ -29,7 +29,8 @@ __global__ void copy_kernel(const std::byte* g_in, unsigned bytes, std::byte* g_
     mbarrier_expect_tx(&s_full, 16);
     mbarrier_arrive_expect_tx(&s_full, bytes - 16);
     bulk_load(s_data, g_in + offset, 16, &s_full);
-    if (bytes > 16) bulk_load(s_data + 16, g_in + offset + 16, bytes - 16, &s_full);
+    if (bytes > 16)
+      bulk_load_by_policy(s_data + 16, g_in + offset + 16, bytes - 16, &s_full, l2_evict_first());
     mbarrier_wait(&s_full, 0);
     bulk_store(g_out + offset, s_data, bytes);
     bulk_commit();

@@ -1,9 +1,9 @@
 #include "rooftile/device/sm90a/tma.h"
 
 #include "rooftile/device/launch.h"
+#include "rooftile/device/sm80/l2_policy.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/fence.h"
-#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/sm90a/tensor_map.h"
 #include "tests/device/sm90a_tma.h"

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +56,36 @@ class OnEveryDevice : public ::testing::TestWithParam<Device> {
       expect(rung.id);
     }
     EXPECT_GE(rungs, least);
+  }
+
+  // Of an operator of rows, whose call with x and y args_of(x, y) makes: one NaN, at either end of a row or inside, makes that row NaN
+  // and changes no bit of another; in short rows, in long ones, and in more than groups of blocks have at once.
+  template <class ArgsOf>
+  void expect_a_nan_stays_in_its_row(const OperatorDescriptor& op, ArgsOf args_of) {
+    constexpr std::int64_t kRows = 40;
+    constexpr std::int64_t kHit = 17;
+    constexpr float kPlanted = std::numeric_limits<float>::quiet_NaN();
+    const auto element = [](std::int64_t i) { return static_cast<float>((i * 37) % 101) / 50.0f - 1.0f; };
+    for (const std::int64_t columns : {37, 1500, 8192}) {
+      const Tensor clean = tensor({kRows, columns}, element);
+      for (const std::int64_t place : {std::int64_t{0}, columns / 2, columns - 1}) {
+        const Tensor hit = tensor({kRows, columns}, [&](std::int64_t i) {
+          return i == kHit * columns + place ? kPlanted : element(i);
+        });
+        Tensor y = tensor({kRows, columns}, [](std::int64_t) { return 9.0f; });
+        for_every_rung(op, args_of(clean, y), 2, [&](const std::string& rung) {
+          const std::vector<float> expected = y.to_vector<float>().value();
+          ASSERT_TRUE(run_rung(op, *op.find_rung(rung), context(), AnyArgs::of(args_of(hit, y))).ok());
+          const std::vector<float> all = y.to_vector<float>().value();
+          for (std::size_t i = 0; i < all.size(); ++i) {
+            if (static_cast<std::int64_t>(i) / columns == kHit)
+              ASSERT_TRUE(std::isnan(all[i])) << rung << " " << columns << " " << i;
+            else
+              ASSERT_EQ(all[i], expected[i]) << rung << " " << columns << " " << place << " " << i;
+          }
+        });
+      }
+    }
   }
 
  private:

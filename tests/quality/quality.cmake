@@ -84,8 +84,3 @@ if(ROOFTILE_SLOW_TESTS)
   rooftile_add_script_test(quality.new_op LONG TIMEOUT 1800
     COMMAND ${tests_dir}/quality/new_op_test ${PROJECT_BINARY_DIR}/new_op_test)
 endif()
-
-# Times of sanitized code are nobody's: the verdicts' gate is one of plain builds.
-if(ROOFTILE_SANITIZE)
-  set_tests_properties(lab.verdicts PROPERTIES DISABLED TRUE)
-endif()

@@ -1,6 +1,6 @@
 // Rows that are read once, of a tensor of which L2 holds a part: while the kernel runs they stay there in front of what it writes.
 //
-//   const PassingRows passing(window);  // passing_window() of passing_window.h; 0: as any rows
+//   const PassingRows passing(window);  // passing_window() of core/row_cut.h; 0: as any rows
 //   row.load(passing..., passing);      // RegisterRow's load_if
 //   ... the row's results are stored ...
 //   passing.let_go(r, rows, bytes, [&](std::int64_t row) { return g_x + row * pitch; }, index, threads);
@@ -14,20 +14,9 @@
 #include <cstdint>
 
 #include "rooftile/device/raw_vector.h"
-#include "rooftile/device/sm90a/l2_policy.h"
+#include "rooftile/device/sm80/l2_policy.h"
 
 namespace rooftile::ROOFTILE_TARGET {
-
-// Leaves last: in front of all others until it is used as they are.
-#if defined(ROOFTILE_SIM)
-inline L2Policy l2_evict_last() { return {2}; }
-#else
-__device__ __forceinline__ L2Policy l2_evict_last() {
-  L2Policy policy;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
-  return policy;
-}
-#endif
 
 class PassingRows {
  public:

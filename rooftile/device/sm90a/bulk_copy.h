@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "rooftile/device/sm90a/l2_policy.h"
+#include "rooftile/device/sm80/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 
 #if defined(ROOFTILE_SIM)
@@ -39,6 +39,11 @@ inline constexpr bool kIsBulkReduction = (std::is_integral_v<T> && (sizeof(T) ==
 
 inline void bulk_load(void* s_destination, const void* g_source, std::uint32_t bytes, Mbarrier* s_barrier,
                       std::source_location where = std::source_location::current()) {
+  simt::detail::bulk_load(s_destination, g_source, bytes, &s_barrier->bits, where);
+}
+inline void bulk_load_by_policy(void* s_destination, const void* g_source, std::uint32_t bytes,
+                                Mbarrier* s_barrier, L2Policy,
+                                std::source_location where = std::source_location::current()) {
   simt::detail::bulk_load(s_destination, g_source, bytes, &s_barrier->bits, where);
 }
 inline void bulk_load_multicast(void* s_destination, const void* g_source, std::uint32_t bytes,
@@ -82,6 +87,17 @@ __device__ __forceinline__ void bulk_load(void* s_destination, const void* g_sou
                : "r"(shared_address(s_destination)), "l"(__cvta_generic_to_global(g_source)), "r"(bytes),
                  "r"(shared_address(s_barrier))
                : "memory");
+}
+
+__device__ __forceinline__ void bulk_load_by_policy(void* s_destination, const void* g_source,
+                                                    std::uint32_t bytes, Mbarrier* s_barrier,
+                                                    L2Policy policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
+      :
+      : "r"(shared_address(s_destination)), "l"(__cvta_generic_to_global(g_source)), "r"(bytes),
+        "r"(shared_address(s_barrier)), "l"(policy.bits)
+      : "memory");
 }
 
 // The same bytes to every block of the cluster whose bit (by rank) is set in `blocks`: to the same place in

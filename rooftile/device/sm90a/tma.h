@@ -16,8 +16,8 @@
 
 #include <cstdint>
 
+#include "rooftile/device/sm80/l2_policy.h"
 #include "rooftile/device/sm90a/bulk_copy.h"
-#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/device/sm90a/mbarrier.h"
 #include "rooftile/device/sm90a/tensor_map.h"
 

@@ -113,18 +113,17 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
 inline Result<CasePlan> plan_case(const Case& c, bool has_bias) {
   const std::int64_t m = shape_at(c.shape, "m");
   const std::int64_t n = shape_at(c.shape, "n");
-  const auto pitch = n + static_cast<std::int64_t>(norm_cases::case_number(c, "pad"));
+  const std::int64_t pitch = n + case_count(c, "pad");
   ROOFTILE_TRY_ASSIGN(const std::int64_t elements, checked_numel(Extents{m, pitch}, size_of(c.dtype)));
   (void)elements;
   InputPlan x{.dtype = c.dtype, .shape = Extents{m, n}};
   if (pitch != n) x.strides = Extents{pitch, 1};
   InputPlan dy = x;
   InputPlan dsum = x;
-  if (const double mean = norm_cases::case_number(c, "mean"); mean != 0)
-    x.draw = norm_cases::drawn_about(mean, n);
+  if (const double mean = case_number(c, "mean"); mean != 0) x.draw = norm_cases::drawn_about(mean, n);
   dy.draw = dsum.draw = drawn_by(Fill::uniform);
-  const bool adds = norm_cases::case_number(c, "residuals") != 0;
-  const bool weighs = norm_cases::case_number(c, "weights", 1) != 0;
+  const bool adds = case_count(c, "residuals") != 0;
+  const bool weighs = case_count(c, "weights", 1) != 0;
   dsum.absent = !adds;
   if (dsum.absent) dsum.strides = {};
   CasePlan plan;

@@ -201,12 +201,6 @@ inline std::vector<Case> all_cases(const std::vector<ParamSpec>& params) {
   return cases;
 }
 
-// A number that only cases know, or what stands for none.
-inline double case_number(const Case& c, std::string_view name, double none = 0) {
-  const ParamValue& value = c.params.at(name);
-  return std::holds_alternative<double>(value) ? std::get<double>(value) : none;
-}
-
 // Half a unit to either side of `mean`. One whose squares are out of range is the magnitude of every third row's elements, among
 // ordinary rows that have a warp in common with it.
 inline Draw drawn_about(double mean, std::int64_t n) {
@@ -225,15 +219,15 @@ inline Result<CasePlan> plan_case(const Case& c, bool has_bias) {
   const bool is_vector = c.shape.front().first == "n";
   const std::int64_t m = is_vector ? 1 : shape_at(c.shape, "m");
   const std::int64_t n = shape_at(c.shape, "n");
-  const auto pitch = n + static_cast<std::int64_t>(case_number(c, "pad"));
+  const std::int64_t pitch = n + case_count(c, "pad");
   ROOFTILE_TRY_ASSIGN(const std::int64_t elements, checked_numel(Extents{m, pitch}, size_of(c.dtype)));
   (void)elements;
   const Extents shape = is_vector ? Extents{n} : Extents{m, n};
   InputPlan x{.dtype = c.dtype, .shape = shape};
   if (const double mean = case_number(c, "mean"); mean != 0) x.draw = drawn_about(mean, n);
   if (pitch != n && !is_vector) x.strides = Extents{pitch, 1};
-  const bool adds = case_number(c, "residuals") != 0;
-  const bool weighs = case_number(c, "weights", 1) != 0;
+  const bool adds = case_count(c, "residuals") != 0;
+  const bool weighs = case_count(c, "weights", 1) != 0;
   const InputPlan row{
       .dtype = c.dtype, .shape = Extents{n}, .draw = drawn_by(Fill::uniform), .absent = !weighs};
   CasePlan plan;

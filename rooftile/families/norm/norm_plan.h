@@ -15,7 +15,6 @@
 #include "rooftile/core/rows.h"
 #include "rooftile/core/rung.h"
 #include "rooftile/core/status.h"
-#include "rooftile/device/passing_window.h"
 
 namespace rooftile::norm_plan {
 
@@ -81,8 +80,8 @@ inline constexpr int kGridBeside = 2;
 struct Cut {
   Rows<kTensors> rows{};
   bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
-  // vectorized, of whole rows without a residual, and clusters that stay: as passing_window() says.
-  std::int64_t passing = 0;
+  std::int64_t passing =
+      0;  // vectorized, whole rows without a residual, and clusters that stay: as passing_window() says
   int shape = 0;  // vectorized: which of kRowShapes, then kWholeShapes; cluster: of kClusterShapes
   ClusterCut cluster{};
   int staying_clusters = 0;  // cluster: 0: they have a row each

@@ -26,11 +26,6 @@ Extents gemm_output_shape(const Case& c) {
 
 DType gemm_out_dtype(const Case& c) { return c.params.get_optional_dtype("out_dtype").value_or(c.dtype); }
 
-double case_number(const Case& c, std::string_view param) {
-  const auto* value = std::get_if<double>(&c.params.at(param));
-  return value == nullptr ? 0.0 : *value;
-}
-
 namespace {
 
 constexpr std::array<DType, 4> kDTypes = {DType::f32, DType::f64, DType::bf16, DType::f16};
@@ -353,8 +348,8 @@ struct Layout {
   Extents strides;
 };
 Layout layout_of(const Case& c, std::int64_t rows, std::int64_t columns) {
-  const bool is_column_major = has_case_flag(c, "column_major");
-  const auto padding = static_cast<std::int64_t>(case_number(c, "padding"));
+  const bool is_column_major = case_count(c, "column_major") != 0;
+  const auto padding = case_count(c, "padding");
   const std::int64_t leading = (is_column_major ? rows : columns) + padding;
   Layout layout{.shape = {rows, columns},
                 .strides = is_column_major ? Extents{1, leading} : Extents{leading, 1}};
@@ -388,15 +383,15 @@ Result<CasePlan> plan_case(const Case& c) {
   const Layout a = transpose_a ? layout_of(c, sizes.k, sizes.m) : layout_of(c, sizes.m, sizes.k);
   const Layout b = transpose_b ? layout_of(c, sizes.n, sizes.k) : layout_of(c, sizes.k, sizes.n);
   const Layout out = layout_of(c, sizes.m, sizes.n);
-  const bool with_c = has_case_flag(c, "with_c") || c.in_place;
-  const bool with_bias = has_case_flag(c, "with_bias");
+  const bool with_c = case_count(c, "with_c") != 0 || c.in_place;
+  const bool with_bias = case_count(c, "with_bias") != 0;
   const DType out_dtype = gemm_out_dtype(c);
   CasePlan plan;
   plan.inputs = {{.dtype = c.dtype, .shape = a.shape, .strides = a.strides},
                  {.dtype = c.dtype, .shape = b.shape, .strides = b.strides},
                  {.dtype = out_dtype, .shape = out.shape, .strides = out.strides, .absent = !with_c},
                  {.dtype = out_dtype, .shape = {sizes.n}, .absent = !with_bias}};
-  if (has_case_flag(c, "ramp")) {
+  if (case_count(c, "ramp") != 0) {
     plan.inputs[0].draw = drawn_ramp(transpose_a, 1);
     plan.inputs[1].draw = drawn_ramp(transpose_b, -1);
   }

@@ -18,10 +18,5 @@ struct GemmSizes {
 [[nodiscard]] Extents gemm_output_shape(const Case& c);
 // Of c, bias and out.
 [[nodiscard]] DType gemm_out_dtype(const Case& c);
-// A parameter that only cases know, 0 where there is none.
-[[nodiscard]] double case_number(const Case& c, std::string_view param);
-[[nodiscard]] inline bool has_case_flag(const Case& c, std::string_view param) {
-  return case_number(c, param) != 0;
-}
 
 }  // namespace rooftile

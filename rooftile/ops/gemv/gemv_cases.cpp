@@ -158,12 +158,6 @@ std::vector<Case> gemv_cases() {
 
 std::int64_t batches_of(const Case& c) { return c.shape.front().first == "b" ? shape_at(c.shape, "b") : 1; }
 
-// A number that only cases know, or what stands for none.
-std::int64_t case_number(const Case& c, std::string_view name, std::int64_t none) {
-  const ParamValue& value = c.params.at(name);
-  return std::holds_alternative<double>(value) ? static_cast<std::int64_t>(std::get<double>(value)) : none;
-}
-
 Draw only_nan() {
   return made_from("NaN", [](HostTensor& tensor, std::span<const HostTensor>) -> Status {
     for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.set(i, std::numeric_limits<double>::quiet_NaN());
@@ -177,8 +171,8 @@ Result<CasePlan> plan_case(const Case& c) {
   const std::int64_t m = shape_at(c.shape, "m");
   const std::int64_t n = shape_at(c.shape, "n");
   const bool transpose = c.params.get_bool("transpose");
-  const std::int64_t pitch = n + case_number(c, "pad", 0);
-  const std::int64_t step = case_number(c, "step", 1);
+  const std::int64_t pitch = n + case_count(c, "pad");
+  const std::int64_t step = case_count(c, "step", 1);
   ROOFTILE_TRY_ASSIGN(const std::int64_t elements, checked_numel(Extents{b, m, pitch}, size_of(c.dtype)));
   (void)elements;
   const auto vector = [&](std::int64_t length) { return has_batch ? Extents{b, length} : Extents{length}; };

@@ -148,11 +148,6 @@ std::vector<Case> rope_cases() {
   return cases;
 }
 
-std::int64_t case_number(const Case& c, std::string_view name, std::int64_t none) {
-  const ParamValue& value = c.params.at(name);
-  return std::holds_alternative<double>(value) ? static_cast<std::int64_t>(std::get<double>(value)) : none;
-}
-
 // A sequence in the middle of a long one, one that goes backwards, and one far out.
 Draw drawn_positions() {
   return made_from("positions up to 2^20", [](HostTensor& tensor, std::span<const HostTensor>) -> Status {
@@ -169,9 +164,9 @@ Result<CasePlan> plan_case(const Case& c) {
   const std::int64_t s = shape_at(c.shape, "s");
   const std::int64_t h = shape_at(c.shape, "h");
   const std::int64_t d = shape_at(c.shape, "d");
-  const std::int64_t kv = case_number(c, "kv", 0);
-  const std::int64_t given = case_number(c, "given", 0);
-  const std::int64_t pad = case_number(c, "pad", 0);
+  const std::int64_t kv = case_count(c, "kv");
+  const std::int64_t given = case_count(c, "given");
+  const std::int64_t pad = case_count(c, "pad");
   for (const std::int64_t heads : {h, kv}) {
     ROOFTILE_TRY_ASSIGN(const std::int64_t elements,
                         checked_numel(Extents{b, s, heads, d}, size_of(c.dtype)));

@@ -165,12 +165,6 @@ std::vector<Case> softmax_cases() {
   return cases;
 }
 
-// A number that only cases know, or what stands for none.
-std::int64_t case_number(const Case& c, std::string_view name) {
-  const ParamValue& value = c.params.at(name);
-  return std::holds_alternative<double>(value) ? static_cast<std::int64_t>(std::get<double>(value)) : 0;
-}
-
 // 0 in every third place, in a row of its own, and all along every fourth row.
 Draw drawn_mask(std::int64_t n) {
   return made_from("mask", [n](HostTensor& tensor, std::span<const HostTensor>) -> Status {
@@ -184,7 +178,7 @@ Result<CasePlan> plan_case(const Case& c) {
   const bool is_vector = c.shape.front().first == "n";
   const std::int64_t m = is_vector ? 1 : shape_at(c.shape, "m");
   const std::int64_t n = shape_at(c.shape, "n");
-  const std::int64_t pitch = n + case_number(c, "pad");
+  const std::int64_t pitch = n + case_count(c, "pad");
   ROOFTILE_TRY_ASSIGN(const std::int64_t elements, checked_numel(Extents{m, pitch}, size_of(c.dtype)));
   (void)elements;
   const Extents shape = is_vector ? Extents{n} : Extents{m, n};
@@ -195,8 +189,8 @@ Result<CasePlan> plan_case(const Case& c) {
     if (rows == 1 && !is_vector) plan.strides = Extents{0, 1};
     return plan;
   };
-  const std::int64_t bias_rows = case_number(c, "bias_rows");
-  const std::int64_t mask_rows = case_number(c, "mask_rows");
+  const std::int64_t bias_rows = case_count(c, "bias_rows");
+  const std::int64_t mask_rows = case_count(c, "mask_rows");
   const double row_bytes = static_cast<double>(n) * static_cast<double>(size_of(c.dtype));
   const auto rows = static_cast<double>(m);
   const auto of_rows = [&](std::int64_t count) { return count == 2 ? rows : static_cast<double>(count); };

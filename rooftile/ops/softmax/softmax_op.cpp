@@ -11,7 +11,7 @@ namespace {
 Status check(const SoftmaxArgs& args) {
   constexpr double kLeast = 1e-30;
   if (args.temperature > 0 && args.temperature < kLeast)
-    return invalid_argument("temperature is " + std::to_string(args.temperature) +
+    return invalid_argument("temperature is " + to_string(ParamValue(args.temperature)) +
                             ": below 1e-30 only 0 is served, which is argmax");
   if (!softmax_plan::geometry(args).fits) {
     return unsupported(

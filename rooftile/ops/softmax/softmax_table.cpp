@@ -1,6 +1,5 @@
 #include "rooftile/ops/softmax/softmax_table.h"
 
-#include "rooftile/device/passing_window.h"
 #include "rooftile/ops/softmax/rungs.h"
 #include "rooftile/ops/softmax/softmax_plan.h"
 

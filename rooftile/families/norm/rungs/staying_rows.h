@@ -9,26 +9,6 @@
 
 namespace rooftile::ROOFTILE_TARGET::norm {
 
-// bulk_load() of lines that L2 treats by a policy: into bulk_copy.h when that changes next. Source: PTX ISA, cp.async.bulk.
-#if defined(ROOFTILE_SIM)
-inline void bulk_load_by_policy(void* s_destination, const void* g_source, std::uint32_t bytes,
-                                Mbarrier* s_barrier, L2Policy,
-                                std::source_location where = std::source_location::current()) {
-  simt::detail::bulk_load(s_destination, g_source, bytes, &s_barrier->bits, where);
-}
-#else
-__device__ __forceinline__ void bulk_load_by_policy(void* s_destination, const void* g_source,
-                                                    std::uint32_t bytes, Mbarrier* s_barrier,
-                                                    L2Policy policy) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
-      :
-      : "r"(shared_address(s_destination)), "l"(__cvta_generic_to_global(g_source)), "r"(bytes),
-        "r"(shared_address(s_barrier)), "l"(policy.bits)
-      : "memory");
-}
-#endif
-
 // A block's part of weight and bias, at each thread's own vectors, of which its groups bring some each.
 template <class Norm, class T, class Row, int kThreads, int kGroups>
 class BesideStaying {

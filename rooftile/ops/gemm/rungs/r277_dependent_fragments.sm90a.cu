@@ -7,9 +7,9 @@
 // Limits     sm_90a; f16, bf16; up to 16 rows, or columns; rows of both operands along k, at multiples of 16 bytes.
 // Bottleneck DRAM.
 // Source     PTX ISA, griddepcontrol, cp.async.bulk.prefetch.
+#include "rooftile/device/sm80/l2_policy.h"
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/sm90a/dependent_launch.h"
-#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/ops/gemm/rungs/direct_product.h"
 
 namespace rooftile::ROOFTILE_TARGET::gemm_rungs {

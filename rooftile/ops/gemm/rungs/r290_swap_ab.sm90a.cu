@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include "rooftile/device/shared_carve.h"
+#include "rooftile/device/sm80/l2_policy.h"
 #include "rooftile/device/sm90a/cluster.h"
 #include "rooftile/device/sm90a/dependent_launch.h"
-#include "rooftile/device/sm90a/l2_policy.h"
 #include "rooftile/ops/gemm/rungs/few_results.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
 

@@ -1,4 +1,4 @@
-// What L2 does with the lines that a copy or a prefetch brings: a value that is made once and handed to each.
+// What L2 does with the lines that a load, a copy or a prefetch brings: a value that is made once and handed to each.
 //
 //   const L2Policy policy = l2_evict_first();
 //   tma_load_by_policy(s_tile, map, {x, y}, &s_full, policy);
@@ -6,6 +6,7 @@
 // Lines that leave first make room for each other: what is read once drives out nothing else, and behind a
 // kernel that wrote much nothing has to be written back for it. Nor does it find room from one launch to the
 // next where L2 is full of ordinary lines: what L2 is to hold comes as ordinary lines.
+// Lines that leave last stay there behind the kernel, too, until they are used as others are: passing_rows.h.
 // Source: PTX ISA, createpolicy, cache eviction priority hints.
 #pragma once
 
@@ -24,6 +25,7 @@ struct L2Policy {
 // There is no L2 to tell.
 inline L2Policy l2_evict_first() { return {1}; }
 inline L2Policy l2_evict_normal() { return {0}; }
+inline L2Policy l2_evict_last() { return {2}; }
 
 #else
 
@@ -35,6 +37,11 @@ __device__ __forceinline__ L2Policy l2_evict_first() {
 __device__ __forceinline__ L2Policy l2_evict_normal() {
   L2Policy policy;
   asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy.bits));
+  return policy;
+}
+__device__ __forceinline__ L2Policy l2_evict_last() {
+  L2Policy policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.bits));
   return policy;
 }
 

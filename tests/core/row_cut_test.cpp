@@ -1,4 +1,4 @@
-#include "rooftile/device/passing_window.h"
+#include "rooftile/core/row_cut.h"
 
 #include <gtest/gtest.h>
 
