@@ -149,7 +149,9 @@ TEST(NearestName, FindsTyposAndAbbreviations) {
 }
 
 TEST(NearestName, TakesTheLeastDistance) {
-  EXPECT_EQ(nearest_name("block_row", {"block_rows_2", "block_raw", "block_rowx"}), "block_raw");
+  EXPECT_EQ(nearest_name("block_rov", {"block_raw", "block_row", "block_rows"}), "block_row");
+  // What goes on where the word ends is meant before what differs from it, and the shortest of that.
+  EXPECT_EQ(nearest_name("block_row", {"block_rows_2", "block_raw", "block_rowx"}), "block_rowx");
   EXPECT_EQ(nearest_name("warp_shufle", {"warp_shuffles", "warp_shuffle"}), "warp_shuffle");
 }
 
