@@ -59,8 +59,8 @@ Result<lab::VerdictTrialOptions> options_of(const Session& session, const Verdic
     return invalid_argument("--difference is a share of the largest extent, above 0 and at most 100");
   options.runs = call.runs;
   options.difference = call.difference;
-  // A host's other guests are busy for longer than the 40 ms that 60 rounds take.
-  if (options.device.kind == DeviceKind::cpu) options.timing.first_look = 240;
+  // On a host they would leave a's tensors in other cores' caches, and only a would be slower for it.
+  if (options.device.kind == DeviceKind::cpu) options.neighbours = 0;
   options.timing.budget_s = call.budget_s;
   return options;
 }
