@@ -102,6 +102,29 @@ TEST_P(LayerNormTest, WholeRowsWithWeightsMayLieAtTwoStrides) {
   });
 }
 
+// A weight alone is one with a bias of zeros, a bias alone one with a weight of ones: in rows of few and of many vectors a thread.
+TEST_P(LayerNormTest, WeightOrBiasMayBeAlone) {
+  for (const std::int64_t columns : {40, 4096, 8192}) {
+    const Tensor x = tensor({3, columns}, number_at);
+    const Tensor weight = tensor({columns}, [](std::int64_t j) { return 0.5f + static_cast<float>(j % 5); });
+    const Tensor bias = tensor({columns}, [](std::int64_t j) { return static_cast<float>(j % 3) - 1.0f; });
+    const Tensor ones = tensor({columns}, [](std::int64_t) { return 1.0f; });
+    const Tensor zeros = tensor({columns}, [](std::int64_t) { return 0.0f; });
+    Tensor y = tensor({3, columns}, [](std::int64_t) { return kNan; });
+    const auto expect_alike = [&](const LayerNormArgs& alone, const LayerNormArgs& both) {
+      for_every_rung(layer_norm_operator(), alone, 2, [&](const std::string& rung) {
+        const std::vector<float> results = y.to_vector<float>().value();
+        ASSERT_TRUE(run_rung(layer_norm_operator(), *layer_norm_operator().find_rung(rung), context(),
+                             AnyArgs::of(both))
+                        .ok());
+        EXPECT_EQ(results, y.to_vector<float>().value()) << rung << " " << columns;
+      });
+    };
+    expect_alike({.x = x, .weight = weight, .y = y}, {.x = x, .weight = weight, .bias = zeros, .y = y});
+    expect_alike({.x = x, .bias = bias, .y = y}, {.x = x, .weight = ones, .bias = bias, .y = y});
+  }
+}
+
 // The residual of a stream goes through x's place: x is what the layer in front gave, y goes where x was.
 TEST_P(LayerNormTest, TheResidualHasTheSumAfterwards) {
   for (const RungRow& rung : layer_norm_operator().rungs) {
