@@ -31,7 +31,7 @@ struct VerdictsCommand {
   std::string mode;
   int runs = 200;
   double difference = 0.03;
-  double budget_s = 1.2;
+  double budget_s = 1.2;  // less than the lab's own: a slow trial of 200 comparisons leaves time for another
   std::string json;
 };
 
@@ -59,7 +59,7 @@ Result<lab::VerdictTrialOptions> options_of(const Session& session, const Verdic
     return invalid_argument("--difference is a share of the largest extent, above 0 and at most 100");
   options.runs = call.runs;
   options.difference = call.difference;
-  // On a host they would leave a's tensors in other cores' caches, and only a would be slower for it.
+  // On a host the threaded rung, which uses a's tensors, would make a slower than its twin (docs/measuring.md).
   if (options.device.kind == DeviceKind::cpu) options.neighbours = 0;
   options.timing.budget_s = call.budget_s;
   return options;
