@@ -243,7 +243,8 @@ endforeach()
 
 # Every case of every rung. Large ones (CaseTier::full) are for a GPU's grids: the CPU's rungs and the references have
 # them in the long tests. Lanes run forward and reversed: each order finds missing barriers that the other hides. Of the
-# reversed order `rt test` takes a sample, and so do the sanitizers, which look for other faults, of the forward one.
+# reversed order `rt test` takes a sample, and so do the sanitizers, which look for other faults, of the forward one and of
+# the CPU's cases.
 function(rooftile_add_sim_test name op order)
   rooftile_add_script_test(${name} OPERATOR ${op} ${ARGN})
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT ROOFTILE_SIM_ORDER=${order})
@@ -251,10 +252,11 @@ endfunction()
 foreach(op IN LISTS rooftile_operators)
   set(verify_sim COMMAND rooftile_cli verify ${op} --device sim)
   set(verify_cpu COMMAND rooftile_cli verify ${op} --device cpu --tier)
-  rooftile_add_script_test(verify.${op}.cpu OPERATOR ${op} ${verify_cpu} quick)
   if(ROOFTILE_SANITIZE)
+    rooftile_add_script_test(verify.${op}.cpu OPERATOR ${op} ${verify_cpu} quick --every 3)
     rooftile_add_sim_test(verify.${op}.sim.forward ${op} forward ${verify_sim} --every 7)
   else()
+    rooftile_add_script_test(verify.${op}.cpu OPERATOR ${op} ${verify_cpu} quick)
     rooftile_add_script_test(verify.${op}.cpu.full OPERATOR ${op} ${verify_cpu} full LONG)
     rooftile_add_sim_test(verify.${op}.sim.forward ${op} forward ${verify_sim})
     rooftile_add_sim_test(verify.${op}.sim.reversed ${op} reversed ${verify_sim} --every 4)
@@ -262,16 +264,7 @@ foreach(op IN LISTS rooftile_operators)
   endif()
 endforeach()
 
-# The verdicts' own gate: exit code 1 when 200 comparisons of a rung with itself say "different" more than 10 times, or
-# 200 with 3 % more work say "faster" fewer than 180 times. Alone, because it measures time; not of sanitized code, whose
-# times are nobody's.
-rooftile_add_script_test(lab.verdicts TIMEOUT 1200 COMMAND rooftile_cli verdicts reduce --rung serial --device cpu
-                                              --mode stream-hot --shape n=2^17 --runs 200)
-set_tests_properties(lab.verdicts PROPERTIES RUN_SERIAL TRUE)
-if(ROOFTILE_SANITIZE)
-  set_tests_properties(lab.verdicts PROPERTIES DISABLED TRUE)
-endif()
-
+include(${tests_dir}/lab/lab.cmake)
 include(${tests_dir}/quality/quality.cmake)
 include(${tests_dir}/consumer/consumer.cmake)
 
