@@ -236,7 +236,7 @@ endif()
 # What the tests of one operator are made of (`rt test --op OP`).
 foreach(op IN LISTS rooftile_operators)
   add_custom_target(rooftile_test_${op} DEPENDS rooftile_cli rooftile_operator_tests)
-  if(${op}_tests)
+  if(${op}_tests OR ROOFTILE_WITH_CUDA)
     add_dependencies(rooftile_test_${op} rooftile_ops_tests)
   endif()
 endforeach()
