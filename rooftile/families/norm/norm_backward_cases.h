@@ -122,8 +122,8 @@ inline Result<CasePlan> plan_case(const Case& c, bool has_bias) {
   InputPlan dsum = x;
   if (const double mean = case_number(c, "mean"); mean != 0) x.draw = norm_cases::drawn_about(mean, n);
   dy.draw = dsum.draw = drawn_by(Fill::uniform);
-  const bool adds = case_count(c, "residuals") != 0;
-  const bool weighs = case_count(c, "weights", 1) != 0;
+  const bool adds = case_number(c, "residuals") != 0;
+  const bool weighs = case_number(c, "weights", 1) != 0;
   dsum.absent = !adds;
   if (dsum.absent) dsum.strides = {};
   CasePlan plan;

@@ -226,8 +226,8 @@ inline Result<CasePlan> plan_case(const Case& c, bool has_bias) {
   InputPlan x{.dtype = c.dtype, .shape = shape};
   if (const double mean = case_number(c, "mean"); mean != 0) x.draw = drawn_about(mean, n);
   if (pitch != n && !is_vector) x.strides = Extents{pitch, 1};
-  const bool adds = case_count(c, "residuals") != 0;
-  const bool weighs = case_count(c, "weights", 1) != 0;
+  const bool adds = case_number(c, "residuals") != 0;
+  const bool weighs = case_number(c, "weights", 1) != 0;
   const InputPlan row{
       .dtype = c.dtype, .shape = Extents{n}, .draw = drawn_by(Fill::uniform), .absent = !weighs};
   CasePlan plan;

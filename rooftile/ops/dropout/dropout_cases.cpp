@@ -120,7 +120,7 @@ std::vector<Case> dropout_cases() {
   return cases;
 }
 
-bool is_set(const Case& c, std::string_view name) { return case_count(c, name) != 0; }
+bool is_set(const Case& c, std::string_view name) { return case_number(c, name) != 0; }
 
 Extents shape_of(const Case& c) {
   const std::int64_t n = shape_at(c.shape, "n");

@@ -348,7 +348,7 @@ struct Layout {
   Extents strides;
 };
 Layout layout_of(const Case& c, std::int64_t rows, std::int64_t columns) {
-  const bool is_column_major = case_count(c, "column_major") != 0;
+  const bool is_column_major = case_number(c, "column_major") != 0;
   const auto padding = case_count(c, "padding");
   const std::int64_t leading = (is_column_major ? rows : columns) + padding;
   Layout layout{.shape = {rows, columns},
@@ -383,15 +383,15 @@ Result<CasePlan> plan_case(const Case& c) {
   const Layout a = transpose_a ? layout_of(c, sizes.k, sizes.m) : layout_of(c, sizes.m, sizes.k);
   const Layout b = transpose_b ? layout_of(c, sizes.n, sizes.k) : layout_of(c, sizes.k, sizes.n);
   const Layout out = layout_of(c, sizes.m, sizes.n);
-  const bool with_c = case_count(c, "with_c") != 0 || c.in_place;
-  const bool with_bias = case_count(c, "with_bias") != 0;
+  const bool with_c = case_number(c, "with_c") != 0 || c.in_place;
+  const bool with_bias = case_number(c, "with_bias") != 0;
   const DType out_dtype = gemm_out_dtype(c);
   CasePlan plan;
   plan.inputs = {{.dtype = c.dtype, .shape = a.shape, .strides = a.strides},
                  {.dtype = c.dtype, .shape = b.shape, .strides = b.strides},
                  {.dtype = out_dtype, .shape = out.shape, .strides = out.strides, .absent = !with_c},
                  {.dtype = out_dtype, .shape = {sizes.n}, .absent = !with_bias}};
-  if (case_count(c, "ramp") != 0) {
+  if (case_number(c, "ramp") != 0) {
     plan.inputs[0].draw = drawn_ramp(transpose_a, 1);
     plan.inputs[1].draw = drawn_ramp(transpose_b, -1);
   }

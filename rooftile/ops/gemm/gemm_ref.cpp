@@ -73,7 +73,7 @@ class Reference {
         is_half_(size_of(c.dtype) == 2),
         out_(gemm_out_dtype(c)),
         unit_(unit_roundoff(is_half_ ? DType::f32 : c.dtype)),
-        is_ramp_(case_count(c, "ramp") != 0) {
+        is_ramp_(case_number(c, "ramp") != 0) {
     constexpr double kLargestProduct = 64;  // of Fill::small_integers
     const bool linear = activation_ == GemmActivation::none || activation_ == GemmActivation::relu;
     const bool whole = std::floor(alpha_) == alpha_ && std::floor(beta_) == beta_;

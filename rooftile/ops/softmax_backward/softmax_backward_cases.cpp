@@ -111,9 +111,7 @@ std::vector<Case> softmax_backward_cases() {
 Result<CasePlan> plan_case(const Case& c) {
   const std::int64_t m = shape_at(c.shape, "m");
   const std::int64_t n = shape_at(c.shape, "n");
-  const ParamValue& pad = c.params.at("pad");
-  const std::int64_t pitch =
-      n + (std::holds_alternative<double>(pad) ? static_cast<std::int64_t>(std::get<double>(pad)) : 0);
+  const std::int64_t pitch = n + case_count(c, "pad");
   ROOFTILE_TRY_ASSIGN(const std::int64_t elements, checked_numel(Extents{m, pitch}, size_of(c.dtype)));
   (void)elements;
   InputPlan y{.dtype = c.dtype, .shape = Extents{m, n}};
