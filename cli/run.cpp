@@ -177,13 +177,16 @@ Result<Work> prepare(const Session& session, const RunCommand& call) {
   ROOFTILE_TRY_ASSIGN(const NameValues args,
                       parse_assignments(call.args, false, "--arg", "name=value, as in op=max"));
   for (const auto& [name, value] : args) {
+    if (is_of_cases(op, name)) {
+      return invalid_argument(
+                 fmt::format(
+                     "'{}' shapes the cases that the lab generates, and a call has no such parameter: "
+                     "leave it out, tensors come by --in",
+                     name))
+          .with_operator(op.name);
+    }
     if (Status status = work.params.set(op.params, name, value); !status.ok())
       return status.with_operator(op.name);
-    if (is_of_cases(op, name)) {
-      return invalid_argument(fmt::format(
-          "'{}' shapes the cases that the lab generates, and a call has no such parameter: give the files by --in",
-          name));
-    }
   }
   std::optional<DType> named;
   if (!call.dtype.empty()) {

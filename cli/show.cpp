@@ -66,7 +66,7 @@ void print_params(const OperatorDescriptor& op, bool colour) {
     table.add_row({{param.name},
                    {to_string(param.default_value)},
                    {legal_values(param)},
-                   {param.of_cases ? "of cases alone: " + param.doc : param.doc}});
+                   {param.of_cases ? "cases only: " + param.doc : param.doc}});
   }
   fmt::print("\n{}", table.render(lab::stdout_width(), colour));
 }

@@ -18,8 +18,8 @@ namespace {
 
 // So many comparisons on the same buffers: where they lie shall not decide a trial.
 constexpr int kPart = 25;
-// A missed gate is tried again, because a host's other guests come and go; but no trial begins that would not end within
-// this time at the pace of those before.
+// A missed gate is tried again, because a host's other guests come and go; but no further trial begins that would not end
+// within this time at the pace of those before.
 constexpr int kTrials = 3;
 constexpr double kTrialsSeconds = 400;
 
@@ -31,7 +31,7 @@ struct VerdictsCommand {
   std::string mode;
   int runs = 200;
   double difference = 0.03;
-  double budget_s = 1.2;  // less than the lab's own: a slow trial of 200 comparisons leaves time for another
+  double budget_s = 1.2;  // less than the lab's own: a slow trial that ends early leaves time for another
   std::string json;
 };
 
@@ -87,8 +87,8 @@ bool is_missed(lab::VerdictTrial trial, int runs) {
 }
 
 // One trial, in parts; it ends early where its gate is missed.
-Result<lab::VerdictTrial> measure(const Session& session, const OperatorDescriptor& op,
-                                  lab::VerdictTrialOptions options) {
+Result<lab::VerdictTrial> run_trial(const Session& session, const OperatorDescriptor& op,
+                                    lab::VerdictTrialOptions options) {
   const int runs = options.runs;
   lab::Progress progress;
   lab::VerdictTrial trial;
@@ -105,25 +105,28 @@ Result<lab::VerdictTrial> measure(const Session& session, const OperatorDescript
     add(part.same, trial.same);
     add(part.differs, trial.differs);
     part.seconds += trial.seconds;
+    if (part.caveat.empty()) part.caveat = trial.caveat;
     trial = std::move(part);
   } while (trial.same.runs < runs && !is_missed(trial, runs));
   trial.median_us = lab::quantile(medians_us, 0.5);
   return trial;
 }
 
-// The first trial that holds the gate, or the last.
-Result<lab::VerdictTrial> measure(Session& session, const VerdictsCommand& call) {
+// The first trial that holds the gate, or the last; of those before it a line each on stderr.
+Result<lab::VerdictTrial> measure(const Session& session, const VerdictsCommand& call) {
   ROOFTILE_TRY_ASSIGN(const OperatorDescriptor* op, session.registry.get(call.op));
-  ROOFTILE_TRY_ASSIGN(const lab::VerdictTrialOptions options, options_of(session, call));
+  ROOFTILE_TRY_ASSIGN(lab::VerdictTrialOptions options, options_of(session, call));
   const auto start = std::chrono::steady_clock::now();
   int compared = 0;
   for (int i = 1;; ++i) {
-    ROOFTILE_TRY_ASSIGN(lab::VerdictTrial trial, measure(session, *op, options));
+    ROOFTILE_TRY_ASSIGN(lab::VerdictTrial trial, run_trial(session, *op, options));
     compared += trial.same.runs;
     const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (trial.finding().empty() || i == kTrials || spent + spent / compared * call.runs > kTrialsSeconds) {
+    const std::string finding = trial.finding();
+    if (finding.empty() || i == kTrials || spent + spent / compared * call.runs > kTrialsSeconds)
       return trial;
-    }
+    fmt::print(stderr, "trial {} of at most {} missed its gate: {}\n", i, kTrials, finding);
+    options.seed += static_cast<std::uint64_t>(call.runs);
   }
 }
 

@@ -91,7 +91,7 @@ class Params {
 // "2^20", "1048576", "4Ki"/"1Mi"/"1Gi" (powers of 1024). An error for anything else, negative or above 2^62.
 [[nodiscard]] Result<std::int64_t> parse_count(std::string_view text);
 
-// The candidate with the least edit distance, or empty where none is near.
+// The shortest candidate that the name abbreviates; else the one with the least edit distance; empty where none is near.
 [[nodiscard]] std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace rooftile

@@ -50,8 +50,8 @@ int shape_for(const std::array<RowShape, kCount>& shapes, std::int64_t vectors) 
   return found == shapes.end() ? -1 : static_cast<int>(found - shapes.begin());
 }
 
-// Rows that pass through L2 (device/sm80/passing_rows.h): as many as the last ones are that take the marks back, twice of which L2 has
-// room for and more than are on their way at once. 0: none is marked, since L2 has room for a good part of them all.
+// Rows that pass through L2 (device/sm80/passing_rows.h): as many as the last ones are that take the marks back. L2 has room for twice as
+// many; up to 21 MiB are on their way at once, in their order. 0: none is marked, since L2 has room for a good part of them all.
 inline std::int64_t passing_window(std::int64_t rows, std::int64_t row_bytes) {
   constexpr std::int64_t kLeastBytes = std::int64_t{64} << 20;
   constexpr std::int64_t kWindowBytes = std::int64_t{8} << 20;

@@ -154,8 +154,8 @@ class GraphExec {
   ~GraphExec();
 
   [[nodiscard]] Status launch(StreamRef stream) const;
-  // Takes over the parameters of a graph of the same topology, and what that owns; otherwise
-  // an error that says what differs, and this graph stays as it was. Launches have ended before.
+  // Takes over the parameters of a graph of the same topology, and what that owns; otherwise an error that says what differs, and
+  // this stays as it was. Precondition, as of destruction and assignment: its launches have ended (what it owned is freed).
   [[nodiscard]] Status update(const Graph& graph);
 
  private:

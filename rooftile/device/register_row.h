@@ -164,7 +164,7 @@ class RegisterRow {
   RawVector raw_[kVectors];
   int n_ = 0;
   int first_ = 0;
-  int left_ = 0;  // elements of the row from first_ on, and all of them where first_ is below 0
+  int left_ = 0;  // kWhole: elements of the row from first_ on
 };
 
 }  // namespace rooftile::ROOFTILE_TARGET

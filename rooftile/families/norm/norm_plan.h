@@ -80,8 +80,8 @@ inline constexpr int kGridBeside = 2;
 struct Cut {
   Rows<kTensors> rows{};
   bool is_whole = false;  // rows, weight and bias are of whole vectors at multiples of 16 bytes
-  std::int64_t passing =
-      0;  // vectorized, whole rows without a residual, and clusters that stay: as passing_window() says
+  // vectorized, whole rows without a residual, and clusters that stay: as passing_window() says
+  std::int64_t passing = 0;
   int shape = 0;  // vectorized: which of kRowShapes, then kWholeShapes; cluster: of kClusterShapes
   ClusterCut cluster{};
   int staying_clusters = 0;  // cluster: 0: they have a row each

@@ -1,5 +1,5 @@
 // How far the verdicts can be trusted on this machine: a launch against the same with buffers of its own, and against the
-// same work with a known difference, among other rungs as in a ladder, many times over.
+// same work with a known difference, many times over; with `neighbours` among other rungs, as in a ladder.
 #pragma once
 
 #include <array>
