@@ -6,6 +6,7 @@
 #include "rooftile/device/sm90a/cluster_reduce.h"
 #include "rooftile/device/sm90a/grid_rows.h"
 #include "rooftile/device/sm90a/row_ring.h"
+#include "tests/device/word_sums.h"
 
 namespace rooftile::ROOFTILE_TARGET {
 namespace {
@@ -86,30 +87,7 @@ Status cluster_sums(StreamRef stream, const std::uint32_t* g_in, unsigned blocks
       g_in, g_sums);
 }
 
-struct GridSums {
-  using Stats = std::uint32_t;
-  static constexpr int kTakes = kGridTakes;
-
-  template <class T>
-  __device__ __forceinline__ static T filler() {
-    return 0;
-  }
-  template <class Lanes>
-  __device__ __forceinline__ static Stats over_lanes(Lanes, Stats own) {
-    return lanes_reduce<Lanes::value>(own, [](Stats a, Stats b) { return a + b; });
-  }
-  __device__ __forceinline__ static std::uint64_t word_of(Stats sum) { return std::uint64_t{1} << 32 | sum; }
-  __device__ __forceinline__ static Stats stats_in(std::uint64_t word, float) {
-    return static_cast<Stats>(word);
-  }
-  template <int kOwn>
-  __device__ __forceinline__ static Stats of_parts(const Stats (&own)[kOwn]) {
-    Stats sum = 0;
-#pragma unroll
-    for (int k = 0; k < kOwn; ++k) sum += own[k];
-    return over_lanes(std::integral_constant<int, kWarpSize>{}, sum);
-  }
-};
+using GridSums = WordSums<kGridTakes>;
 
 template <int kThreads, int kVectors>
 __global__ void __launch_bounds__(kGridThreads, 1)
@@ -156,7 +134,7 @@ Status grid_sums(StreamRef stream, const std::uint32_t* g_in, int rows, int n, s
                       .rows = rows,
                       .length = n,
                       .part = cut.part,
-                      .meeting = GridMeeting<kGridTakes>::of(zeroed, rows, cut.blocks)},
+                      .meeting = RowMeeting<kGridTakes>::of(zeroed, rows, cut.blocks)},
                   pitch, g_out);
   });
 }

@@ -10,17 +10,7 @@
 // A group of a block's warps has its part of a row in registers. What it found of it is published as one word, and it waits for the
 // words of all blocks: groups of one block do not wait for each other, so that one row is stored while others still come. The grid is
 // launched cooperatively, of blocks of kGridThreads, one for each multiprocessor at most; rows are of whole vectors at multiples of 16
-// bytes, and a row may be stored where it was read. Parts are put together in the same order in every block and every run.
-//
-// Reduction says how parts become a whole:
-//   Stats                          what is found of some elements
-//   over_lanes(lanes, stats)       of neighbouring lanes together, in each of them
-//   word_of(stats)                 a part's word; never 0
-//   stats_in(word, elements)       the part's Stats again; of no elements those of nothing, whatever the word
-//   of_parts(stats[])              what all lanes of a warp have, in each of them
-//   filler<T>()                    an element that changes nothing
-//   kTakes                         how often a row may meet
-// Words beyond the last block's are 0.
+// bytes, and a row may be stored where it was read. How parts become a whole, Reduction: row_meeting.h.
 #pragma once
 
 #include <cstddef>
@@ -31,87 +21,13 @@
 #include "rooftile/core/grid_cut.h"
 #include "rooftile/core/status.h"
 #include "rooftile/device/launch.h"
-#include "rooftile/device/published.h"
 #include "rooftile/device/register_row.h"
+#include "rooftile/device/row_meeting.h"
 #include "rooftile/device/row_threads.h"
 #include "rooftile/device/sm90a/bulk_copy.h"
 #include "rooftile/device/warp.h"
 
 namespace rooftile::ROOFTILE_TARGET {
-
-// Where the blocks' parts of each row meet: a word for each block and take, and how many warps have read them.
-template <int kTakes>
-struct GridMeeting {
-  std::uint64_t* g_words;    // [rows][kTakes][an even number for all blocks]
-  std::uint32_t* g_readers;  // [rows]
-
-  // In grid_meeting_bytes of zeros.
-  static GridMeeting of(void* zeroed, std::int64_t rows, int blocks) {
-    auto* words = static_cast<std::uint64_t*>(zeroed);
-    return {words, reinterpret_cast<std::uint32_t*>(words + rows * grid_words(kTakes, blocks))};
-  }
-
-  [[nodiscard]] __device__ __forceinline__ std::uint64_t* words(std::int64_t row, int take) const {
-    return g_words + (row * kTakes + take) * static_cast<std::int64_t>((gridDim.x + 1) / 2 * 2);
-  }
-  // From memory to L2, in front of the row: what this block will write, and others look at.
-  __device__ __forceinline__ void prefetch(std::int64_t row) const {
-    bulk_prefetch(words(row, 0) + blockIdx.x / 2 * 2, kVecBytes);
-  }
-  __device__ __forceinline__ void publish(std::int64_t row, int take, std::uint64_t word) const {
-    published_words::store_relaxed(words(row, take) + blockIdx.x, word);
-  }
-
-  // By a full warp: what all blocks' words of the row say together, in every lane. elements(b): how many block b has of the row.
-  template <class Reduction, class Elements>
-  __device__ __forceinline__ typename Reduction::Stats read_all(std::int64_t row, int take,
-                                                                const Reduction& reduction,
-                                                                Elements elements) const {
-    static_assert(kMostGridBlocks % (2 * kWarpSize) == 0);
-    constexpr int kPairs = kMostGridBlocks / 2 / kWarpSize;
-    const int blocks = static_cast<int>(gridDim.x);
-    const std::uint64_t* g_first = words(row, take);
-    std::uint64_t read[kPairs][2] = {};
-    const auto is_missing = [&](int pair) {
-      const int b = (lane_index() + pair * kWarpSize) * 2;
-      return (b < blocks && read[pair][0] == 0) || (b + 1 < blocks && read[pair][1] == 0);
-    };
-    for (;;) {
-      bool waits = false;
-#pragma unroll
-      for (int pair = 0; pair < kPairs; ++pair)
-        if (is_missing(pair))
-          published_words::load_two_relaxed(g_first + (lane_index() + pair * kWarpSize) * 2, read[pair]);
-#pragma unroll
-      for (int pair = 0; pair < kPairs; ++pair) waits = waits || is_missing(pair);
-      if (__any_sync(kFullMask, waits) == 0) break;  // the warp stays together
-      spin_hint();
-    }
-    typename Reduction::Stats parts[kPairs * 2];
-#pragma unroll
-    for (int i = 0; i < kPairs * 2; ++i) {
-      const int b = (lane_index() + i / 2 * kWarpSize) * 2 + i % 2;
-      parts[i] = reduction.stats_in(read[i / 2][i % 2], b < blocks ? static_cast<float>(elements(b)) : 0.0f);
-    }
-    return reduction.of_parts(parts);
-  }
-
-  // By a warp, behind its last read_all of the row: how many warps were there before it. Words are cleared when all warps are counted,
-  // and a warp that is counted has its words in registers: what is cleared is read by nobody, and no fence is needed.
-  __device__ __forceinline__ std::uint32_t count_reader(std::int64_t row, std::uint32_t warps) const {
-    std::uint32_t before = 0;
-    if (lane_index() == 0) before = atomicInc(g_readers + row, warps - 1);
-    return before;
-  }
-  // The last of them leaves the words as they were before the launch.
-  __device__ __forceinline__ void clear_if_last(std::int64_t row, std::uint32_t before, std::uint32_t warps,
-                                                int takes) const {
-    if (__shfl_sync(kFullMask, before, 0) != warps - 1) return;
-    for (int take = 0; take < takes; ++take)
-      for (int b = lane_index(); b < static_cast<int>(gridDim.x); b += kWarpSize)
-        published_words::store_relaxed(words(row, take) + b, 0);
-  }
-};
 
 // Warps of a group that meet in shared memory before one of them publishes.
 template <class Stats, int kWarps>
@@ -128,7 +44,7 @@ struct GridRowsOf {
   int rows;
   int length;
   int part;  // vectors of a row that a block has
-  GridMeeting<kTakes> meeting;
+  RowMeeting<kTakes> meeting;
 };
 
 template <class T, int kThreads, int kVectors, class Reduction>
@@ -164,7 +80,8 @@ class GridRows {
       fence_mbarrier_init();
       if (group_ < call_.rows) {
         ask_for(group_);
-        call_.meeting.prefetch(group_);
+        // From memory to L2, in front of the row: what this block will write, and others look at.
+        bulk_prefetch(call_.meeting.words(group_, 0) + blockIdx.x / 2 * 2, kVecBytes);
       }
     }
     __syncthreads();  // the barriers are ready
@@ -231,8 +148,10 @@ class GridRows {
       own = reduction_.over_lanes(std::integral_constant<int, Threads::kWarps>{},
                                   s_values[lane_index() % Threads::kWarps]);
     }
-    if (Threads::index() == 0) call_.meeting.publish(r, take, reduction_.word_of(own));
-    return call_.meeting.read_all(r, take, reduction_, [&](int block) { return elements(block); });
+    if (Threads::index() == 0)
+      call_.meeting.publish(r, take, static_cast<int>(blockIdx.x), reduction_.word_of(own));
+    return call_.meeting.template read_all<kMostGridBlocks>(r, take, reduction_,
+                                                            [&](int block) { return elements(block); });
   }
 
   const Call& call_;
