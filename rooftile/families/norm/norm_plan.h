@@ -15,6 +15,7 @@
 #include "rooftile/core/rows.h"
 #include "rooftile/core/rung.h"
 #include "rooftile/core/status.h"
+#include "rooftile/device/split_row_cut.h"
 
 namespace rooftile::norm_plan {
 
@@ -73,9 +74,13 @@ inline constexpr int kStayingShape = 0;
 inline constexpr int kStayingGroups = 3;
 inline constexpr std::int64_t kManyRows = 4;  // for each group
 
-// grid: how often a row may meet (by the first statistics, by those of scaled elements); weight and bias stand beside the rows.
+// grid and split_row: how often a row may meet (by the first statistics, by those of scaled elements); weight and bias stand beside the rows.
 inline constexpr int kTakes = 2;
-inline constexpr int kGridBeside = 2;
+inline constexpr int kBesideParts = 2;
+
+// split_row. Two rows to a block read weight and bias once; of short parts there is nothing to gain by that.
+inline constexpr std::array<SplitShape, 5> kSplitShapes = {
+    {{2, 1, 1}, {4, 2, 2}, {4, 1, 2}, {8, 2, 2}, {8, 1, 2}}};
 
 struct Cut {
   Rows<kTensors> rows{};
@@ -86,6 +91,7 @@ struct Cut {
   ClusterCut cluster{};
   int staying_clusters = 0;  // cluster: 0: they have a row each
   GridCut grid{};
+  SplitCut split{};
 };
 
 template <class Args>
@@ -180,7 +186,7 @@ bool is_whole(const Args& args, const Rows<kTensors>& rows) {
 
 template <class Args>
 GridCut grid_of(const Args& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
-  return grid_for(rows.count, vectors_of(args, rows), kGridBeside, device);
+  return grid_for(rows.count, vectors_of(args, rows), kBesideParts, device);
 }
 template <class Args>
 std::string_view supports_grid(const Args& args, const DeviceProperties& device) {
@@ -193,6 +199,21 @@ std::string_view supports_grid(const Args& args, const DeviceProperties& device)
   return grid_of(args, rows, device).shape < 0
              ? "a multiprocessor's registers have no room for its part of a row: see block_row"
              : "";
+}
+template <class Args>
+SplitCut split_of(const Args& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
+  return split_for(kSplitShapes, rows.count, vectors_of(args, rows), is_whole(args, rows) ? kBesideParts : 0,
+                   device);
+}
+template <class Args>
+std::string_view supports_split(const Args& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  if (!is_absent(args.residual)) return "has no registers for a residual: see cluster";
+  if (const std::string_view why = supports_vectors(args); !why.empty()) return why;
+  if (rows.inner != rows.count) return "needs rows at one stride: see cluster";
+  if (row_bytes(args) < kShortestSplitRow) return "serves rows from 4 KiB on: see vectorized";
+  return split_of(args, rows, device).shape < 0 ? "registers have no room for a row: see grid, block_row"
+                                                : "";
 }
 
 template <class Args>
@@ -262,18 +283,47 @@ RungPlan plan_grid(const Args& args, const DeviceProperties& device) {
           .config = PlanConfig::of(Cut{.rows = rows, .is_whole = true, .grid = grid})};
 }
 
-// Registers: as far as a block's reach; of few long rows those of all multiprocessors; those of a cluster.
+template <class Args>
+RungPlan plan_split(const Args& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  const SplitCut split = split_of(args, rows, device);
+  const std::int64_t at_once = smaller(rows.count, std::int64_t{split.groups} * kMostRowsOfSplit);
+  return {.workspace = {.zeroed_bytes = grid_meeting_bytes(at_once, kTakes, split.blocks)},
+          .config = PlanConfig::of(Cut{.rows = rows, .is_whole = is_whole(args, rows), .split = split})};
+}
+
+// Whether few rows are worth some blocks each, where these have room for all at once. On an H200, of the time of what is best besides: from
+// 64 KiB on 0.6 to 1.05, from 32 KiB on up to 160 rows 0.87 to 1.05 (200 and 264 of 40 KiB 1.06 to 1.14), of 8 KiB and more up to 16 rows
+// 0.87 to 1.06.
+constexpr bool is_for_split(std::int64_t rows, std::int64_t row_bytes) {
+  constexpr std::int64_t kKiB = 1024;
+  const std::int64_t most = row_bytes >= 64 * kKiB ? rows : row_bytes >= 32 * kKiB ? 160 : 16;
+  return row_bytes >= 8 * kKiB && rows <= most;
+}
+// Whether rows that one block has room for are worth a cluster each: from 8 to 32 KiB, 17 to 264 of them, 0.80 to 0.98 of vectorized's time.
+constexpr bool is_for_cluster(std::int64_t rows, std::int64_t row_bytes) {
+  constexpr std::int64_t kKiB = 1024;
+  constexpr std::int64_t kFew = 264;
+  return row_bytes >= 8 * kKiB && row_bytes <= 32 * kKiB && rows <= kFew;
+}
+// Registers: of few rows those of some blocks each; as far as a block's reach, or a cluster's; of few long rows those of all
+// multiprocessors. Longer ones have some blocks each, in as many rounds as it takes, if these have room for one: on an H200 up to 66 rows of
+// 1.5 to 4 MiB took 0.78 to 1.0 of grid's time (12 of 1.5 and 2 MiB 1.08 to 1.15), and 16 of 2 MiB that begin anywhere a 50th of block_row's.
 template <class Args>
 std::string_view choose(const Args& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return "threaded";
+  const Rows<kTensors> rows = geometry(args);
+  const std::int64_t bytes = row_bytes(args);
+  const bool has_split = supports_split(args, device).empty();
+  const bool has_cluster = device.compute_capability == 90 && supports_cluster(args, device).empty();
+  if (has_split && is_for_split(rows.count, bytes) && split_of(args, rows, device).rounds == 1)
+    return "split_row";
+  if (has_cluster && is_absent(args.residual) && is_for_cluster(rows.count, bytes)) return "cluster";
   if (supports_vectorized(args, device).empty()) return "vectorized";
-  if (device.compute_capability == 90) {
-    const bool has_cluster = supports_cluster(args, device).empty();
-    if (supports_grid(args, device).empty() &&
-        (!has_cluster || is_for_grid(geometry(args).count, row_bytes(args))))
-      return "grid";
-    if (has_cluster) return "cluster";
-  }
+  const bool has_grid = device.compute_capability == 90 && supports_grid(args, device).empty();
+  if (has_cluster) return has_grid && is_for_grid(rows.count, bytes) ? "grid" : "cluster";
+  if (has_split) return "split_row";
+  if (has_grid) return "grid";
   return supports_warp_rows(args, device).empty() ? "warp_row" : "block_row";
 }
 

@@ -70,6 +70,14 @@ std::vector<Rung<LayerNormArgs>> rung_table() {
        .supports = supports_grid<LayerNormArgs>,
        .plan = plan_grid<LayerNormArgs>,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+      {.rung = layer_norm_rungs::split_row,
+       .idea =
+           "Each of a few rows has some blocks of its own; their parts' statistics meet in global memory.",
+       .change = "all rows are asked for at once, and a row waits for its own blocks alone",
+       .source = "NVIDIA Apex, contrib/csrc/layer_norm (CTAS_PER_ROW)",
+       .supports = supports_split<LayerNormArgs>,
+       .plan = plan_split<LayerNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 4, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
   };
 }
 

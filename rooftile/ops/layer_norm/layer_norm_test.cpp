@@ -245,12 +245,12 @@ TEST_P(LayerNormTest, ANanStaysInItsRow) {
                                 [](const Tensor& x, Tensor& y) { return LayerNormArgs{.x = x, .y = y}; });
 }
 
-// vectorized, a cluster for each row, clusters that stay, grid.
+// vectorized, a cluster for each row, clusters that stay, split_row, grid.
 TEST_P(LayerNormTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
   if (GetParam().kind != DeviceKind::cuda)
     GTEST_SKIP() << "streams of cpu and sim run at once and cannot be captured";
-  for (const auto& [m, n] :
-       {std::pair{300, 1000}, std::pair{40, 20480}, std::pair{600, 20480}, std::pair{16, 131072}}) {
+  for (const auto& [m, n] : {std::pair{300, 1000}, std::pair{300, 20480}, std::pair{600, 20480},
+                             std::pair{16, 131072}, std::pair{18, 262144}}) {
     norm_testing::expect_the_same_in_graphs_and_streams(
         context(), m, n, [](Context& on, const Tensor& x, Tensor& y) {
           return layer_norm(on, LayerNormArgs{.x = x, .y = y});
@@ -293,16 +293,29 @@ TEST(LayerNormTestPlan, ChoosesByLength) {
   EXPECT_EQ(chosen(8192, 16384), "vectorized");
   EXPECT_EQ(chosen(4096, 32768), "cluster");
   EXPECT_EQ(chosen(1024, 131072), "cluster");
-  EXPECT_EQ(chosen(16, 262144), "grid");
-  EXPECT_EQ(chosen(16, 131072), "grid");
+  EXPECT_EQ(chosen(16, 1024), "vectorized");
+  EXPECT_EQ(chosen(16, 2048), "split_row");
+  EXPECT_EQ(chosen(17, 2048), "cluster");
+  EXPECT_EQ(chosen(265, 2048), "vectorized");
+  EXPECT_EQ(chosen(160, 8192), "split_row");
+  EXPECT_EQ(chosen(160, 8193), "split_row");  // rows that begin anywhere
+  EXPECT_EQ(chosen(161, 8192), "cluster");
+  EXPECT_EQ(chosen(161, 8193), "vectorized");
+  EXPECT_EQ(chosen(4, 65536), "split_row");
+  EXPECT_EQ(chosen(16, 262144), "split_row");
+  EXPECT_EQ(chosen(16, 262143), "split_row");
+  EXPECT_EQ(chosen(18, 262144), "grid");  // no room for all at once
+  EXPECT_EQ(chosen(2, 1 << 20), "split_row");
+  EXPECT_EQ(chosen(32, 131072), "split_row");
   EXPECT_EQ(chosen(64, 131072), "cluster");
-  EXPECT_EQ(chosen(4, 65536), "cluster");
-  EXPECT_EQ(chosen(300, 1 << 20), "grid");       // longer than a cluster's registers
+  EXPECT_EQ(chosen(300, 1 << 19), "split_row");  // longer than a cluster's registers: in rounds
+  EXPECT_EQ(chosen(1000, (1 << 19) + 1), "split_row");
   EXPECT_EQ(chosen(2, 3 << 20), "block_row");    // longer than the grid's
   EXPECT_EQ(chosen(4096, 1024, 4), "warp_row");  // x and y do not lie alike
   EXPECT_EQ(chosen(4096, 1025, 4), "block_row");
   gpu.compute_capability = 80;
-  EXPECT_EQ(chosen(4096, 32768), "block_row");
+  EXPECT_EQ(chosen(4096, 32768), "split_row");
+  EXPECT_EQ(chosen(16, 262144), "split_row");
 }
 
 // Of clusters that stay, as many as there is room for at once; 0 where every row has one of its own.

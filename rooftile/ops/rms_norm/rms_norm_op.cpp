@@ -57,6 +57,14 @@ std::vector<Rung<RmsNormArgs>> rung_table() {
        .supports = supports_grid<RmsNormArgs>,
        .plan = plan_grid<RmsNormArgs>,
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+      {.rung = rms_norm_rungs::split_row,
+       .idea =
+           "Each of a few rows has some blocks of its own; their parts' statistics meet in global memory.",
+       .change = "all rows are asked for at once, and a row waits for its own blocks alone",
+       .source = "NVIDIA Apex, contrib/csrc/layer_norm (CTAS_PER_ROW)",
+       .supports = supports_split<RmsNormArgs>,
+       .plan = plan_split<RmsNormArgs>,
+       .expects = {{"global_load_sectors_per_request", 4, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
   };
 }
 

@@ -113,12 +113,12 @@ TEST_P(RmsNormTest, ANanStaysInItsRow) {
                                 [](const Tensor& x, Tensor& y) { return RmsNormArgs{.x = x, .y = y}; });
 }
 
-// vectorized, a cluster for each row, clusters that stay, grid.
+// vectorized, a cluster for each row, clusters that stay, split_row, grid.
 TEST_P(RmsNormTest, CapturedReplayedAndOnTwoStreamsAtOnce) {
   if (GetParam().kind != DeviceKind::cuda)
     GTEST_SKIP() << "streams of cpu and sim run at once and cannot be captured";
-  for (const auto& [m, n] :
-       {std::pair{300, 1000}, std::pair{40, 20480}, std::pair{600, 20480}, std::pair{16, 131072}}) {
+  for (const auto& [m, n] : {std::pair{300, 1000}, std::pair{300, 20480}, std::pair{600, 20480},
+                             std::pair{16, 131072}, std::pair{18, 262144}}) {
     norm_testing::expect_the_same_in_graphs_and_streams(
         context(), m, n,
         [](Context& on, const Tensor& x, Tensor& y) { return rms_norm(on, RmsNormArgs{.x = x, .y = y}); });

@@ -99,6 +99,11 @@ GridCut grid_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows, const Devi
   return grid_for(rows.count, covering_vectors(args, rows), kBeside, device);
 }
 
+SplitCut split_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
+  constexpr int kBeside = 0;
+  return split_for(kSplitShapes, rows.count, covering_vectors(args, rows), kBeside, device);
+}
+
 int ring_blocks(const SoftmaxArgs& args, const Rows<kTensors>& rows, const DeviceProperties& device) {
   for (int blocks = 2; blocks <= kMostClusterBlocks; blocks *= 2) {
     if (ring_plan(args, rows, device, blocks).stages > 0) return blocks;

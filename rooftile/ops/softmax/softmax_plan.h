@@ -12,6 +12,7 @@
 #include "rooftile/core/row_cut.h"
 #include "rooftile/core/row_ring_plan.h"
 #include "rooftile/core/rows.h"
+#include "rooftile/device/split_row_cut.h"
 #include "rooftile/ops/softmax/softmax.h"
 
 namespace rooftile::softmax_plan {
@@ -80,8 +81,12 @@ inline constexpr std::int64_t kShortestClusterRow = 1024;  // bytes
 inline constexpr int kRingWarps = 16;
 inline constexpr int kRingStageBytes = ring_stage_bytes(kRingWarps);
 
-// grid: a row meets once.
-inline constexpr int kGridTakes = 1;
+// grid and split_row: a row meets once.
+inline constexpr int kTakes = 1;
+
+// split_row: rows have nothing beside them to share. Two to a block have parts of half the length, of which more fit rows that are a
+// little longer.
+inline constexpr std::array<SplitShape, 4> kSplitShapes = {{{2, 1, 1}, {4, 1, 2}, {8, 1, 2}, {8, 2, 2}}};
 
 struct Cut {
   Rows<kTensors> rows{};
@@ -94,6 +99,7 @@ struct Cut {
   bool is_load_first = false;  // cluster: a block asks for its part in front of its barriers
   RowRingPlan ring{};
   GridCut grid{};
+  SplitCut split{};
 };
 
 [[nodiscard]] Rows<kTensors> geometry(const SoftmaxArgs& args);
@@ -118,6 +124,8 @@ struct Cut {
                                  const DeviceProperties& device);
 [[nodiscard]] GridCut grid_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows,
                                const DeviceProperties& device);
+[[nodiscard]] SplitCut split_cut(const SoftmaxArgs& args, const Rows<kTensors>& rows,
+                                 const DeviceProperties& device);
 // Blocks of a cluster whose shared memory has room for a row; 0: none.
 [[nodiscard]] int ring_blocks(const SoftmaxArgs& args, const Rows<kTensors>& rows,
                               const DeviceProperties& device);

@@ -66,6 +66,14 @@ std::string_view supports_cluster_ring(const SoftmaxArgs& args, const DeviceProp
   if (is_short_for_cluster(args)) return "serves rows from 1 KiB on: see vectorized";
   return supports_vectors(args, device);
 }
+std::string_view supports_split(const SoftmaxArgs& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  if (const std::string_view why = supports_vectors(args, device); !why.empty()) return why;
+  if (rows.inner != rows.count) return "needs rows at one stride: see cluster";
+  if (row_bytes(args) < kShortestSplitRow) return "serves rows from 4 KiB on: see vectorized";
+  return split_cut(args, rows, device).shape < 0 ? "registers have no room for a row: see grid, online_block"
+                                                 : "";
+}
 std::string_view supports_grid(const SoftmaxArgs& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
   if (const std::string_view why = supports_vectors(args, device); !why.empty()) return why;
@@ -117,10 +125,17 @@ RungPlan plan_cluster_ring(const SoftmaxArgs& args, const DeviceProperties& devi
   return {.config = PlanConfig::of(
               Cut{.rows = rows, .ring = ring_plan(args, rows, device, ring_blocks(args, rows, device))})};
 }
+RungPlan plan_split(const SoftmaxArgs& args, const DeviceProperties& device) {
+  const Rows<kTensors> rows = geometry(args);
+  const SplitCut split = split_cut(args, rows, device);
+  const std::int64_t at_once = smaller(rows.count, std::int64_t{split.groups} * kMostRowsOfSplit);
+  return {.workspace = {.zeroed_bytes = grid_meeting_bytes(at_once, kTakes, split.blocks)},
+          .config = PlanConfig::of(Cut{.rows = rows, .is_whole = is_whole(args, rows), .split = split})};
+}
 RungPlan plan_grid(const SoftmaxArgs& args, const DeviceProperties& device) {
   const Rows<kTensors> rows = geometry(args);
   const GridCut grid = grid_cut(args, rows, device);
-  return {.workspace = {.zeroed_bytes = grid_meeting_bytes(rows.count, kGridTakes, grid.blocks)},
+  return {.workspace = {.zeroed_bytes = grid_meeting_bytes(rows.count, kTakes, grid.blocks)},
           .config = PlanConfig::of(Cut{.rows = rows, .grid = grid})};
 }
 
@@ -200,6 +215,13 @@ std::vector<Rung<SoftmaxArgs>> softmax_rung_table() {
        .plan = plan_grid,
        // Of rows of 4 KiB; with the words that are asked for until they are there.
        .expects = {{"shared_load_conflict_degree", 1, 1}, {"bytes_moved_over_needed", 1, 2}}},
+      {.rung = softmax_rungs::split_row,
+       .idea = "Each of a few rows has some blocks of its own; their parts' sums meet in global memory.",
+       .change = "all rows are asked for at once, and a row waits for its own blocks alone",
+       .source = "NVIDIA Apex, contrib/csrc/layer_norm (CTAS_PER_ROW)",
+       .supports = supports_split,
+       .plan = plan_split,
+       .expects = {{"global_load_sectors_per_request", 4, 16}, {"bytes_moved_over_needed", 1, 2}}},
       {.rung = softmax_rungs::one_hot,
        .idea = "The first of the largest elements gets 1.",
        .change = "temperature 0, which exponentials do not reach",
@@ -209,19 +231,46 @@ std::vector<Rung<SoftmaxArgs>> softmax_rung_table() {
   };
 }
 
-// Registers, as far as a block's reach; of few long rows those of all multiprocessors; those of a cluster, or its shared memory; of still
-// longer rows, up to 4096 of them, those of all multiprocessors once more.
+namespace {
+
+// Whether few rows are worth some blocks each, where these have room for all at once. On an H200, of the time of what is best besides: from
+// 512 KiB on 0.63 to 1.05 (6 rows of 512 KiB 1.08), of 64 to 256 KiB 0.90 to 1.04 up to 8 rows, and up to 1.18 of more.
+constexpr bool is_for_split(std::int64_t rows, std::int64_t bytes) {
+  constexpr std::int64_t kSplitRow = 1 << 19;
+  constexpr std::int64_t kSplitRowOfFew = 1 << 15;  // longer
+  constexpr std::int64_t kFew = 8;
+  return bytes >= kSplitRow || (bytes > kSplitRowOfFew && rows <= kFew);
+}
+// Whether rows that one block has room for are worth a cluster each: 0.82 to 0.98 of vectorized's time up to 200 of 40 to 64 KiB.
+constexpr bool is_for_cluster(std::int64_t rows, std::int64_t bytes) {
+  constexpr std::int64_t kClusterRow = 1 << 15;  // longer
+  constexpr std::int64_t kFew = 200;
+  return bytes > kClusterRow && rows <= kFew;
+}
+
+}  // namespace
+
+// Registers: of few long rows those of some blocks each; as far as a block's reach, or a cluster's; of few long ones those of all
+// multiprocessors. Longer ones have some blocks each, in as many rounds as it takes, if these have room for one: on an H200 up to 66 rows of
+// 1.5 to 6 MiB took 0.58 to 1.0 of the time of a cluster's ring or of grid (12 of 1.5 MiB 1.18).
 std::string_view softmax_choose(const SoftmaxArgs& args, const DeviceProperties& device) {
   if (device.device.kind == DeviceKind::cpu) return args.temperature == 0 ? "serial" : "threaded";
   if (args.temperature == 0) return "one_hot";
   if (!supports_vectors(args, device).empty())
     return supports_registers(args, device).empty() ? "registers" : "online_block";
-  if (supports_vectorized(args, device).empty()) return "vectorized";
-  if (device.compute_capability != 90) return "online_block";
-  const bool has_grid = supports_grid(args, device).empty();
-  if (has_grid && is_for_grid(geometry(args).count, row_bytes(args))) return "grid";
-  if (supports_cluster(args, device).empty()) return "cluster";
-  if (supports_cluster_ring(args, device).empty()) return "cluster_ring";
+  const Rows<kTensors> rows = geometry(args);
+  const std::int64_t bytes = row_bytes(args);
+  const bool has_split = supports_split(args, device).empty();
+  const bool is_sm90 = device.compute_capability == 90;
+  const bool has_cluster = is_sm90 && supports_cluster(args, device).empty();
+  if (has_split && is_for_split(rows.count, bytes) && split_cut(args, rows, device).rounds == 1)
+    return "split_row";
+  if (supports_vectorized(args, device).empty())
+    return has_cluster && is_for_cluster(rows.count, bytes) ? "cluster" : "vectorized";
+  const bool has_grid = is_sm90 && supports_grid(args, device).empty();
+  if (has_cluster) return has_grid && is_for_grid(rows.count, bytes) ? "grid" : "cluster";
+  if (has_split) return "split_row";
+  if (is_sm90 && supports_cluster_ring(args, device).empty()) return "cluster_ring";
   return has_grid ? "grid" : "online_block";
 }
 

@@ -223,19 +223,28 @@ TEST(SoftmaxTestPlan, ChoosesByLength) {
   EXPECT_EQ(chosen(8192, 16384), "vectorized");
   EXPECT_EQ(chosen(4096, 32768), "cluster");
   EXPECT_EQ(chosen(1024, 131072), "cluster");
-  EXPECT_EQ(chosen(16, 262144), "grid");
-  EXPECT_EQ(chosen(16, 131072), "grid");
+  EXPECT_EQ(chosen(8, 8192), "vectorized");
+  EXPECT_EQ(chosen(8, 16384), "split_row");
+  EXPECT_EQ(chosen(9, 16384), "cluster");
+  EXPECT_EQ(chosen(200, 16384), "cluster");
+  EXPECT_EQ(chosen(201, 16384), "vectorized");
+  EXPECT_EQ(chosen(4, 65536), "split_row");
+  EXPECT_EQ(chosen(12, 65536), "cluster");
+  EXPECT_EQ(chosen(16, 131072), "split_row");
+  EXPECT_EQ(chosen(16, 262144), "split_row");
+  EXPECT_EQ(chosen(16, 262143), "split_row");  // rows that begin anywhere
   EXPECT_EQ(chosen(64, 131072), "cluster");
-  EXPECT_EQ(chosen(4, 65536), "cluster");
-  EXPECT_EQ(chosen(300, 1 << 19), "cluster_ring");  // longer than a cluster's registers
-  EXPECT_EQ(chosen(300, 1 << 20), "grid");          // longer than a cluster's memory
-  EXPECT_EQ(chosen(5000, 1 << 20), "online_block");
+  EXPECT_EQ(chosen(18, 262144), "grid");
+  EXPECT_EQ(chosen(300, 1 << 19), "split_row");  // longer than a cluster's registers: in rounds
+  EXPECT_EQ(chosen(300, (1 << 19) + 1), "split_row");
+  EXPECT_EQ(chosen(5000, 1 << 20), "split_row");
   EXPECT_EQ(chosen(2, 3 << 20), "online_block");  // longer than the registers of all multiprocessors
   EXPECT_EQ(chosen(4096, 1024, 4), "registers");  // x and y do not lie alike
   EXPECT_EQ(chosen(4096, 32768, 4), "online_block");
   gpu.compute_capability = 80;
   EXPECT_EQ(chosen(4096, 8192), "vectorized");
-  EXPECT_EQ(chosen(4096, 32768), "online_block");
+  EXPECT_EQ(chosen(4096, 32768), "split_row");
+  EXPECT_EQ(chosen(16, 262144), "split_row");
 }
 
 // Blocks that are full: as many as a row needs; of few rows each gets as many as a cluster may have.

@@ -263,8 +263,8 @@ __device__ __forceinline__ void store_beside(const Operands<T>& call, const Row&
 }
 
 // Of a row that may begin and end anywhere.
-template <class T, class Row>
-__device__ __forceinline__ void store_results(const Operands<T>& call, const Row& row, const Results& results,
+template <class Call, class T, class Row>
+__device__ __forceinline__ void store_results(const Call& call, const Row& row, const Results& results,
                                               T* g_y) {
   const Beside<T> weight(call.g_weight, g_y);
   const Beside<T> bias(call.g_bias, g_y);
