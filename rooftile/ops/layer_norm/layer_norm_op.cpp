@@ -77,7 +77,8 @@ std::vector<Rung<LayerNormArgs>> rung_table() {
        .source = "NVIDIA Apex, contrib/csrc/layer_norm (CTAS_PER_ROW)",
        .supports = supports_split<LayerNormArgs>,
        .plan = plan_split<LayerNormArgs>,
-       .expects = {{"global_load_sectors_per_request", 4, 16}, {"bytes_moved_over_needed", 1, kMostMoved}}},
+       // What is moved depends on how often the words are asked for.
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
   };
 }
 

@@ -221,7 +221,8 @@ std::vector<Rung<SoftmaxArgs>> softmax_rung_table() {
        .source = "NVIDIA Apex, contrib/csrc/layer_norm (CTAS_PER_ROW)",
        .supports = supports_split,
        .plan = plan_split,
-       .expects = {{"global_load_sectors_per_request", 4, 16}, {"bytes_moved_over_needed", 1, 2}}},
+       // What is moved depends on how often the words are asked for.
+       .expects = {{"shared_load_conflict_degree", 1, 1}}},
       {.rung = softmax_rungs::one_hot,
        .idea = "The first of the largest elements gets 1.",
        .change = "temperature 0, which exponentials do not reach",
