@@ -3,6 +3,7 @@
 #
 # Sets what rooftile_select_operators says, rooftile_peer_vendors, and for each operator X
 #   X_folder        its folder
+#   X_args          the type of its arguments: ScaledAddArgs
 #   X_host          X_op.cpp, the folder's other .cpp files and the CPU rungs: what the library compiles
 #   X_cpu_rungs     rungs/cNNN_name.cpp
 #   X_lab           X_cases.cpp and X_ref.cpp: what the lab compiles
@@ -36,6 +37,7 @@ macro(rooftile_discover_operator folder)
     string(APPEND args ${first}${rest})
   endforeach()
   string(APPEND args Args)
+  set(${op}_args ${args})
   file(GLOB ${op}_tests CONFIGURE_DEPENDS ${folder}/${op}_test.cpp ${folder}/${op}_*_test.cpp)
   file(GLOB ${op}_lab CONFIGURE_DEPENDS ${folder}/${op}_ref.cpp ${folder}/${op}_cases.cpp)
   file(GLOB ${op}_host CONFIGURE_DEPENDS ${folder}/${op}_*.cpp)
@@ -236,9 +238,12 @@ function(rooftile_add_operator_objects target)
     elseif(ROOFTILE_WITH_CUDA)
       target_compile_definitions(${host} PRIVATE ROOFTILE_WITH_CUDA)
       target_link_libraries(${host} PRIVATE CUDA::cudart_static)
-      rooftile_add_cuda_objects(${host}_cuda "${archs_portable}" ${${op}_rungs_portable})
-      rooftile_add_cuda_objects(${host}_cuda_sm80 "${archs_sm80}" ${${op}_rungs_sm80})
-      rooftile_add_cuda_objects(${host}_cuda_sm90a 90a-real ${${op}_rungs_sm90a})
+      foreach(suffix portable sm80 sm90a)
+        rooftile_split_into_units(units_${suffix} ${${op}_args} ${${op}_rungs_${suffix}})
+      endforeach()
+      rooftile_add_cuda_objects(${host}_cuda "${archs_portable}" ${units_portable})
+      rooftile_add_cuda_objects(${host}_cuda_sm80 "${archs_sm80}" ${units_sm80})
+      rooftile_add_cuda_objects(${host}_cuda_sm90a 90a-real ${units_sm90a})
     endif()
     rooftile_link_objects(${target} ${host} ${host}_cuda ${host}_cuda_sm80 ${host}_cuda_sm90a)
   endforeach()

@@ -27,6 +27,12 @@ TEST(KernelNames, KnowTheSimulatorsTypes) {
             portable_kernel_name("_ZN8rooftile4cuda1kI13__nv_bfloat16EEvPT_"));
 }
 
+TEST(KernelNames, AreTheSameOfARungInUnits) {
+  const std::string unit = portable_kernel_name("_ZN8rooftile4cuda8unit_f164norm1kINS2_7CentredE6__halfEEvT0_");
+  EXPECT_EQ(unit, "norm::k<norm::Centred, __half>(__half)");
+  EXPECT_EQ(unit, portable_kernel_name("_ZN8rooftile4cuda4norm1kINS1_7CentredE6__halfEEvT0_"));
+}
+
 TEST(KernelNames, AreShortenedOutsideOfTheirArguments) {
   EXPECT_EQ(short_kernel_name("ops::k<(ops::Mode)3, ops::Tile<4, 2>>(ops::Tile<4, 2>, void (*)(int))"),
             "k<(Mode)3, Tile<4, 2>>");

@@ -31,6 +31,18 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
+// Of a rung whose dtypes are compiled one at a time: rooftile::cuda::unit_f16:: says no more than its types do.
+void erase_units(std::string& name) {
+  constexpr std::string_view kUnit = "rooftile::cuda::unit_";
+  for (std::size_t at = 0; (at = name.find(kUnit, at)) != std::string::npos;) {
+    const std::size_t unit = at + kUnit.size();
+    const std::size_t end = name.find("::", unit);
+    if (end == std::string::npos) return;
+    at = unit - std::string_view("unit_").size();
+    name.erase(at, end + 2 - at);
+  }
+}
+
 std::string demangled(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> name(
@@ -55,6 +67,7 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 std::string portable_kernel_name(const std::string& symbol) {
   std::string name = demangled(symbol);
+  erase_units(name);
   for (const auto& [what, with] : kPortable) replace_all(name, what, with);
   // The return type, which templates alone carry.
   if (name.starts_with("void ")) name.erase(0, 5);
