@@ -13,8 +13,7 @@ struct Only;
 template <DType kDType, class First, class... Rest>
 struct Only<kDType, First, Rest...> : Only<kDType, Rest...> {};
 template <DType kDType, class First, class... Rest>
-  requires(dtype_of<First> == kDType)
-struct Only<kDType, First, Rest...> {
+requires(dtype_of<First> == kDType) struct Only<kDType, First, Rest...> {
   using Type = DTypes<First>;
 };
 

@@ -28,7 +28,8 @@ TEST(KernelNames, KnowTheSimulatorsTypes) {
 }
 
 TEST(KernelNames, AreTheSameOfARungInUnits) {
-  const std::string unit = portable_kernel_name("_ZN8rooftile4cuda8unit_f164norm1kINS2_7CentredE6__halfEEvT0_");
+  const std::string unit =
+      portable_kernel_name("_ZN8rooftile4cuda8unit_f164norm1kINS2_7CentredE6__halfEEvT0_");
   EXPECT_EQ(unit, "norm::k<norm::Centred, __half>(__half)");
   EXPECT_EQ(unit, portable_kernel_name("_ZN8rooftile4cuda4norm1kINS1_7CentredE6__halfEEvT0_"));
 }
