@@ -57,6 +57,7 @@ class SplitRow {
     Stats of_warps[kRows][Threads::kWarps];
     Found found[kRows];
   };
+  static_assert(sizeof(Shared) <= kSplitOwnShared);
 
   __device__ __forceinline__ SplitRow(const Call& call, Shared& s, const Reduction& reduction = {})
       : call_(call),

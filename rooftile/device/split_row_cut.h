@@ -20,6 +20,8 @@ inline constexpr std::int64_t kMostSplitBlocks = 128;    // of a row: four words
 inline constexpr std::int64_t kShortestSplitRow = 4096;  // bytes
 inline constexpr std::int64_t kSplitPartVectors = 8;     // parts are of whole lines
 inline constexpr int kMostRowsOfSplit = 2;               // that a block has, of any shape
+inline constexpr int kSplitOwnShared = 1024;             // bytes in front of a block's parts
+inline constexpr int kSystemShared = 1024;  // bytes of each block, beside those that it may ask for
 
 // What a block does: `rows` rows at a time, by an equal share of its threads each, `vectors` of a row to a thread. It is for calls of which
 // a multiprocessor gets `resident` blocks at most.
@@ -43,7 +45,7 @@ struct SplitCut {
 // One shape's cut; shape -1: it has no room for any row. Shared memory has room for `beside` parts.
 inline SplitCut split_by(const SplitShape& shape, std::int64_t rows, std::int64_t vectors, int beside,
                          const DeviceProperties& device) {
-  const auto most_shared = static_cast<std::int64_t>(device.shared_memory_per_block);
+  const auto most_shared = static_cast<std::int64_t>(device.shared_memory_per_block) - kSplitOwnShared;
   const std::int64_t groups = ceil_div(rows, shape.rows);
   const auto part_of = [&](std::int64_t blocks) {
     return ceil_div(ceil_div(vectors, blocks), kSplitPartVectors) * kSplitPartVectors;
@@ -51,7 +53,9 @@ inline SplitCut split_by(const SplitShape& shape, std::int64_t rows, std::int64_
   std::int64_t blocks = larger(2, ceil_div(vectors, shape.capacity()));
   std::int64_t part = part_of(blocks);
   const std::int64_t shared_bytes = beside * part * kRowVectorBytes;
-  const int resident = shared_bytes * kSplitResident > most_shared ? 1 : shape.resident;
+  // A multiprocessor has what one block may ask for, and the system's part of that block.
+  constexpr std::int64_t kBeside = kSplitOwnShared + kSystemShared;
+  const int resident = (shared_bytes + kBeside) * kSplitResident > most_shared + kBeside ? 1 : shape.resident;
   const std::int64_t most = std::int64_t{device.multiprocessors} * resident;
   // Where some multiprocessors would have one block more than others, smaller ones for all.
   const std::int64_t fair = smaller(most / groups, kMostSplitBlocks);

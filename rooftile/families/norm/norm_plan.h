@@ -212,8 +212,7 @@ std::string_view supports_split(const Args& args, const DeviceProperties& device
   if (const std::string_view why = supports_vectors(args); !why.empty()) return why;
   if (rows.inner != rows.count) return "needs rows at one stride: see cluster";
   if (row_bytes(args) < kShortestSplitRow) return "serves rows from 4 KiB on: see vectorized";
-  return split_of(args, rows, device).shape < 0 ? "registers have no room for a row: see grid, block_row"
-                                                : "";
+  return split_of(args, rows, device).shape < 0 ? "blocks have no room for a row: see grid, block_row" : "";
 }
 
 template <class Args>

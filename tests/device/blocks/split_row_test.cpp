@@ -1,5 +1,6 @@
 // Rows split over blocks of their own against plain loops.
 #include <set>
+#include <utility>
 
 #include "tests/device/blocks/block_testing.h"
 #include "tests/device/blocks/split_row_kernels.h"
@@ -105,6 +106,28 @@ TEST_P(SplitRows, SharedMemoryOfOneBlockAlone) {
   EXPECT_EQ(split_for(kSplitTestShapes, rows, vectors, 15, device).rounds, 1);
   EXPECT_EQ(split_for(kSplitTestShapes, 2 * rows, vectors, 15, device).rounds, 2);
   EXPECT_EQ(split_for(kSplitTestShapes, rows, vectors, 60, device).shape, -1);
+}
+// All blocks of a launch are there at once: with the system's part of each a multiprocessor has room for as many as the cut counts on.
+TEST_P(SplitRows, AsManyBlocksAsSharedMemoryHasRoomFor) {
+  DeviceProperties device = properties();
+  device.multiprocessors = 58;
+  // Of 4 and 15 parts some are just above half of it.
+  for (const auto& [most, beside] : {std::pair(99 << 10, 4), std::pair(227 << 10, 15)}) {
+    device.shared_memory_per_block = static_cast<std::size_t>(most);
+    std::int64_t doubled = 0;
+    for (std::int64_t rows = 1; rows <= 2 * device.multiprocessors; ++rows) {
+      for (std::int64_t vectors = 256; vectors <= 16384; vectors += 24) {
+        const SplitCut cut = split_for(kSplitTestShapes, rows, vectors, beside, device);
+        if (cut.shape < 0) continue;
+        const std::int64_t block = cut.shared_bytes + kSplitOwnShared + kSystemShared;
+        const std::int64_t launched = std::int64_t{cut.blocks} * cut.groups;
+        ASSERT_LE(ceil_div(launched, device.multiprocessors) * block, most + kSystemShared)
+            << rows << " rows of " << vectors << " vectors";
+        doubled += launched > device.multiprocessors ? 1 : 0;
+      }
+    }
+    EXPECT_GT(doubled, 0);
+  }
 }
 // Blocks of which some multiprocessors would have two and most one become as many as there is room for.
 TEST_P(SplitRows, SmallerBlocksForAll) {
