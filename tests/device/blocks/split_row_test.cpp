@@ -115,7 +115,7 @@ TEST_P(SplitRows, AsManyBlocksAsSharedMemoryHasRoomFor) {
   for (const auto& [most, beside] : {std::pair(99 << 10, 4), std::pair(227 << 10, 15)}) {
     device.shared_memory_per_block = static_cast<std::size_t>(most);
     std::int64_t doubled = 0;
-    for (std::int64_t rows = 1; rows <= 2 * device.multiprocessors; ++rows) {
+    for (int rows = 1; rows <= 2 * device.multiprocessors; ++rows) {
       for (std::int64_t vectors = 256; vectors <= 16384; vectors += 24) {
         const SplitCut cut = split_for(kSplitTestShapes, rows, vectors, beside, device);
         if (cut.shape < 0) continue;
