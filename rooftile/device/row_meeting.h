@@ -22,6 +22,15 @@
 
 namespace rooftile::ROOFTILE_TARGET {
 
+// Source: PTX ISA, prefetch.
+#if defined(ROOFTILE_SIM)
+inline void prefetch_to_l2(const void*) {}
+#else
+__device__ __forceinline__ void prefetch_to_l2(const void* g_address) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(g_address));
+}
+#endif
+
 template <int kTakes>
 struct RowMeeting {
   std::uint64_t* g_words;    // [rows][kTakes][an even number for all blocks]
@@ -36,6 +45,13 @@ struct RowMeeting {
 
   [[nodiscard]] __device__ __forceinline__ std::uint64_t* words(std::int64_t row, int take) const {
     return g_words + (row * kTakes + take) * static_cast<std::int64_t>((blocks + 1) / 2 * 2);
+  }
+  // By a full warp: what the row's first take will write and wait for is on its way to L2, where nothing of it may be.
+  __device__ __forceinline__ void expect(std::int64_t row) const {
+    constexpr int kSectorWords = 32 / sizeof(std::uint64_t);
+    const int word = lane_index() * kSectorWords;
+    if (word < blocks) prefetch_to_l2(words(row, 0) + word);
+    if (lane_index() == 0) prefetch_to_l2(g_readers + row);
   }
   __device__ __forceinline__ void publish(std::int64_t row, int take, int block, std::uint64_t word) const {
     published_words::store_relaxed(words(row, take) + block, word);

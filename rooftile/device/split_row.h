@@ -70,6 +70,11 @@ class SplitRow {
   __device__ __forceinline__ void load(Row& row) const {
     row.load(g_row(), is_there() ? call_.length : 0, reduction_.template filler<T>(), first_vector(),
              call_.part);
+    if (looks() && is_there()) call_.meeting.expect(row_);
+  }
+  // An element of this thread's row; of a row that is not there 0.
+  [[nodiscard]] __device__ __forceinline__ T element(std::int64_t i) const {
+    return is_there() ? g_row()[i] : T{};
   }
 
   // This block's part: where it begins, and how many vectors it has of whole rows.
@@ -102,6 +107,7 @@ class SplitRow {
     __syncthreads();  // the whole rows' are there
     return s_.found[Threads::row()];
   }
+  [[nodiscard]] __device__ __forceinline__ int takes() const { return takes_; }
   // Behind meet(): whether it holds for what was found of any of the block's rows, one that is not there included.
   template <class Holds>
   [[nodiscard]] __device__ __forceinline__ bool any(Holds holds) const {

@@ -74,8 +74,9 @@ inline constexpr int kStayingShape = 0;
 inline constexpr int kStayingGroups = 3;
 inline constexpr std::int64_t kManyRows = 4;  // for each group
 
-// grid and split_row: how often a row may meet (by the first statistics, by those of scaled elements); weight and bias stand beside the rows.
-inline constexpr int kTakes = 2;
+// grid and split_row: how often a row may meet, by the first statistics, by those of scaled elements, and (split_row) by those of
+// differences from the mean; weight and bias stand beside the rows.
+inline constexpr int kTakes = 3;
 inline constexpr int kBesideParts = 2;
 
 // split_row. Two rows to a block read weight and bias once; of short parts there is nothing to gain by that.

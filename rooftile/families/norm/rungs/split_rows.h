@@ -5,6 +5,7 @@
 
 #include "rooftile/device/sm80/cp_async.h"
 #include "rooftile/device/split_row.h"
+#include "rooftile/families/norm/rungs/row_differences.h"
 #include "rooftile/families/norm/rungs/row_parts.h"
 
 namespace rooftile::ROOFTILE_TARGET::norm {
@@ -86,7 +87,9 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident) split_rows_kern
       return Taken{Results::of<Norm>(stats, scale, length, call.eps),
                    Range::scale_for(stats.squares, Norm::mean(stats), length, call.eps)};
     };
-    return split.meet(stats_of<Norm, T>(row, scale), conclude, [] { cp_async_wait_all(); });
+    return split.meet(stats_of<Norm, T>(row, scale), conclude, [] {
+      if constexpr (kWhole) cp_async_wait_all();
+    });
   };
   Taken taken = take(1.0f);
   // Rows that share their blocks meet together.
@@ -101,14 +104,65 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident) split_rows_kern
   });
 }
 
+// The same of layer_norm's whole rows, as far as a thread has room for differences (row_differences.h). Not in place: all blocks of a row
+// look at an element of one of them, which may store it when it has their words, and a relaxed word orders nothing behind it.
+template <class T, int kVectors, int kRows>
+__global__ void __launch_bounds__(kSplitThreads, kSplitResident)
+    split_differences_kernel(SplitOperands<T> call) {
+  using Split = SplitRow<T, kVectors, kRows, true, DifferenceWords, DifferencesTaken>;
+  __shared__ typename Split::Shared s_split;
+  ROOFTILE_DYN_SHARED(uint4, s_beside);  // a part of weight, of bias
+  Split split(call.rows, s_split);
+  // In the middle no element is there for its place, as it may be at either end.
+  Origin from{1.0f, static_cast<float>(split.element(call.rows.length / 2))};
+  DifferenceRow<typename Split::Row> row;
+  split.load(row);
+  ask_beside<Centred>(call, split, s_beside);
+  const auto length = static_cast<float>(call.rows.length);
+  const auto take = [&] {
+    row.take(from);
+    const Differences own = row.sums();
+    return split.meet(
+        {own.sum, own.squares},
+        [&](const DifferenceWords::Stats& all) { return DifferencesTaken::of(all, from, length, call.eps); },
+        [] { cp_async_wait_all(); });
+  };
+  // Rows that share their blocks meet together. What is off a pivot far out has lost its own digits: it is loaded once more.
+  const auto is_again = [&] {
+    return split.any([](const DifferencesTaken& of_row) { return of_row.again; });
+  };
+  DifferencesTaken taken = take();
+  if (is_again()) {
+    from = taken.next;
+    split.load(row);
+    taken = take();
+    if (is_again()) {
+      from = taken.next;
+      split.load(row);
+      taken = take();
+    }
+  }
+  split.leave([&](std::int64_t r) {
+    store_part<Centred>(call, row, r, taken.results, s_beside, split.first_vector());
+  });
+}
+
+// Of one row to a block 32 floats of `f32` spill.
+template <class Norm, class T, int kVectors, int kRows>
+inline constexpr bool kHasDifferences = Norm::kHasMean && (kVectors * kVecElements<T> <= kMostFloats) &&
+                                        (kVectors <= 4 || kRows == 2);
+
 template <class Norm, class T, class Args>
 Status launch_split(const Call<Args>& call) {
   const Cut& cut = call.template config<Cut>();
   if (cut.rows.is_empty()) return {};
   const Operands<T> all = operands_of<T>(call);
   return with_split_shape<norm_plan::kSplitShapes>(cut.split.shape, [&]<int kVectors, int kRows>() {
-    const auto kernel = cut.is_whole ? split_rows_kernel<Norm, T, kVectors, kRows, true>
-                                     : split_rows_kernel<Norm, T, kVectors, kRows, false>;
+    auto* kernel = cut.is_whole ? split_rows_kernel<Norm, T, kVectors, kRows, true>
+                                : split_rows_kernel<Norm, T, kVectors, kRows, false>;
+    if constexpr (kHasDifferences<Norm, T, kVectors, kRows>) {
+      if (cut.is_whole && all.g_x != all.g_y) kernel = split_differences_kernel<T, kVectors, kRows>;
+    }
     const auto of_round = [&](const LaunchConfig& config, std::int64_t first, int rows) {
       auto operands = SplitOperands<T>::of(
           {.g_x = all.g_x + first * all.x_pitch,
