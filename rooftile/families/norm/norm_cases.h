@@ -97,7 +97,8 @@ inline void add_clusters(std::vector<Spec>& specs, DType dtype) {
   }
   // Clusters that stay: of the simulated SM's few, and of a GPU's.
   specs.push_back({.m = 30, .n = 32768 / size, .dtype = dtype});
-  specs.push_back({.m = 49, .n = 6000 / size, .dtype = dtype, .plain = true, .in_place = true});
+  specs.push_back({.m = 49, .n = 6000 / size, .dtype = dtype, .plain = true});
+  specs.push_back({.m = 48, .n = 6000 / size, .dtype = dtype, .in_place = true});
   specs.push_back({.m = 25, .n = 8192 / size, .dtype = dtype, .fill = Fill::nan_inside});
   if (dtype != DType::f16) specs.push_back({.m = 33, .n = 2048 / size, .dtype = dtype, .mean = "1e30"});
   const auto add_many = [&](std::int64_t m, std::int64_t bytes, std::string_view mean, CaseTier tier) {
