@@ -1,10 +1,10 @@
 // Rows as their elements' differences from one of them, the pivot, which all blocks of a row know: their sums are of the same kind, and are
-// added up. Sums about means of parts' own (row_parts.h) are a walk, a division and three exchanges more: 0.4 us of a call of 11.
+// added up. Sums about each part's own mean (row_parts.h) cost one more walk over the row, a division and three exchanges: 0.4 us of 11.
 //
 //   Origin from{1.0f, an element};
 //   row.take(from);
 //   taken = DifferencesTaken::of(sums of the whole row, from, length, eps);
-//   while (taken.again) ...  // twice at most: load and take once more from taken.next
+//   while (taken.again) ...  // twice at most: load the row again and take it from taken.next
 //
 // Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance" (1983), of shifted data.
 #pragma once
@@ -101,7 +101,7 @@ struct DifferenceWords {
 // that are scaled; where the pivot is so far from the mean that its distance is most of the squares, from that mean. A row may need the
 // one and then the other, in this order.
 struct DifferencesTaken {
-  // Of the squares' mean over the variance, less one: four deviations, which few rows have, cost four bits of f32.
+  // Most of (mean - pivot)^2 / variance: a pivot four deviations from the mean, which few rows have, costs four bits of f32.
   static constexpr float kFar = 16;
 
   Results results;

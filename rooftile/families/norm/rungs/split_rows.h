@@ -105,7 +105,8 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident) split_rows_kern
 }
 
 // The same of layer_norm's whole rows, as far as a thread has room for differences (row_differences.h). Not in place: all blocks of a row
-// look at an element of one of them, which may store it when it has their words, and a relaxed word orders nothing behind it.
+// read its middle element, and the block that has it in its part may store there as soon as it has their words, which being relaxed do not
+// say that the others' reads are done.
 template <class T, int kVectors, int kRows>
 __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
     split_differences_kernel(SplitOperands<T> call) {
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
   __shared__ typename Split::Shared s_split;
   ROOFTILE_DYN_SHARED(uint4, s_beside);  // a part of weight, of bias
   Split split(call.rows, s_split);
-  // In the middle no element is there for its place, as it may be at either end.
+  // The middle element: a row's first and last are more often unlike the others.
   Origin from{1.0f, static_cast<float>(split.element(call.rows.length / 2))};
   DifferenceRow<typename Split::Row> row;
   split.load(row);
@@ -127,7 +128,7 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
         [&](const DifferenceWords::Stats& all) { return DifferencesTaken::of(all, from, length, call.eps); },
         [] { cp_async_wait_all(); });
   };
-  // Rows that share their blocks meet together. What is off a pivot far out has lost its own digits: it is loaded once more.
+  // Rows that share their blocks meet together. Differences from a pivot far out have lost the elements' own digits: they are loaded again.
   const auto is_again = [&] {
     return split.any([](const DifferencesTaken& of_row) { return of_row.again; });
   };
