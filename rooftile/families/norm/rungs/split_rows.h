@@ -128,7 +128,8 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
         [&](const DifferenceWords::Stats& all) { return DifferencesTaken::of(all, from, length, call.eps); },
         [] { cp_async_wait_all(); });
   };
-  // Rows that share their blocks meet together. Differences from a pivot far out have lost the elements' own digits: they are loaded again.
+  // Rows that share their blocks meet together. Differences from a pivot far out have lost the elements' own digits: these are loaded
+  // again, so that no registers hold them meanwhile.
   const auto is_again = [&] {
     return split.any([](const DifferencesTaken& of_row) { return of_row.again; });
   };
