@@ -101,7 +101,7 @@ struct DifferenceWords {
 // that are scaled; where the pivot is so far from the mean that its distance is most of the squares, from that mean. A row may need the
 // one and then the other, in this order.
 struct DifferencesTaken {
-  // Most of (mean - pivot)^2 / variance: a pivot four deviations from the mean, which few rows have, costs four bits of f32.
+  // The largest (mean - pivot)^2 / variance that is good enough: a pivot four deviations from the mean, which few rows have, costs four bits.
   static constexpr float kFar = 16;
 
   Results results;
