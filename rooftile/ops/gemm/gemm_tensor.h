@@ -42,14 +42,15 @@ inline constexpr WgmmaShape kWgmmaShapes[] = {{128, 256, 1}, {128, 192, 1}, {128
 inline constexpr int kRingShapes = 8;   // those of warp_specialized, the first
 inline constexpr int kStepsShape = 2;   // that of wgmma_single and wgmma_pipelined
 inline constexpr int kWgmmaDepth = 64;  // of a step along k
-// Clusters of cluster_multicast: blocks below each other and side by side, as powers of two.
+// Clusters of cluster_multicast: blocks below each other and side by side, as powers of two. One direction alone is faster than both: a step
+// then comes by one multicast, and waits for the blocks of one direction. Both where b lies across k, whose others were not measured.
 struct WgmmaCluster {
   int shape;  // of kWgmmaShapes
   int log_down;
   int log_across;
 };
-inline constexpr WgmmaCluster kWgmmaClusters[] = {{0, 1, 0}, {2, 1, 1}, {8, 2, 1},
-                                                  {5, 1, 2}, {9, 1, 2}, {7, 2, 1}};
+inline constexpr WgmmaCluster kWgmmaClusters[] = {{0, 1, 0}, {2, 1, 1}, {8, 3, 0}, {8, 2, 0},
+                                                  {5, 0, 2}, {9, 0, 2}, {7, 2, 0}};
 // Columns of b that lie across k come as boxes of 64.
 constexpr bool has_wgmma_columns(int shape, bool along_b) {
   return along_b || kWgmmaShapes[shape].columns % 64 == 0;
@@ -73,7 +74,7 @@ struct WgmmaCut {
   std::int64_t blocks = 1;
   double microseconds = 0;  // that the model expects
 
-  [[nodiscard]] ROOFTILE_HOST_DEVICE std::int64_t tiles() const { return batches * tile_rows * tile_columns; }
+  [[nodiscard]] std::int64_t tiles() const { return batches * tile_rows * tile_columns; }
 };
 // The places of a cut's tiles of rows x columns, those of clusters where it has any: bands of kBandRows, each down its rows first. There are
 // fewer than 2^31 tiles, and out has fewer rows and columns. Divisor: by what does not change, such as device/fast_divide.h; kernels ask for a place where everything waits for it.
