@@ -119,7 +119,9 @@ class WarpResults {
   __device__ __forceinline__ void give_rounded(const float (&x)[kHeld], const Problem& p,
                                                const RoundedWay& way, std::int64_t batch, std::int64_t row,
                                                std::int64_t column, int first) const {
-    constexpr int kLine = 64 / kVecElements<T>;  // vectors of a row
+    // Behind the last whole 64 columns of a tile fewer are there; a loop that is not unrolled takes all of them.
+    const int columns = kDirect && first + 64 > kColumns ? kColumns - first : 64;
+    const int line = columns / kVecElements<T>;  // vectors of a row
     const bool has_map = kHasMap && (kDirect || way.by_engine);
     const bool by_engine = has_map && first + 64 <= kColumns;  // a box has all 64
     T* s_rows = reinterpret_cast<T*>(s_staging_);
@@ -137,6 +139,7 @@ class WarpResults {
     __syncwarp();  // the columns before have been read
 #pragma unroll
     for (int j = 0; j < 64; j += 16) {
+      if (j >= columns) break;
       std::uint32_t pairs[4];
 #pragma unroll
       for (int q = 0; q < 4; ++q) pairs[q] = pair(x[j / 2 + 2 * q], x[j / 2 + 2 * q + 1]);
@@ -152,12 +155,14 @@ class WarpResults {
       }
     } else if (kDirect || way.vectors) {
 #pragma unroll
-      for (int v = lane_; v < 16 * kLine; v += 32) {
-        const std::int64_t i = row + v / kLine;
-        const std::int64_t j = column + first + v % kLine * kVecElements<T>;
+      for (int before = 0; before < 16 * line; before += 32) {
+        const int v = before + lane_;
+        if (v >= 16 * line) break;
+        const std::int64_t i = row + v / line;
+        const std::int64_t j = column + first + v % line * kVecElements<T>;
         if (i < p.m && j < p.n && j < column + kColumns)
           store_vec<StorePolicy::no_allocate>(g_out + i * p.out.row + j,
-                                              load_vec(s_rows + staged(v / kLine, v % kLine)));
+                                              load_vec(s_rows + staged(v / line, v % line)));
       }
     } else {
       give_shifted(p, g_out, row, column, first);

@@ -157,6 +157,8 @@ struct RingKernel {
         tile += clusters(cut_);
         corner_ = Corner(p_, place_of(places_, seat_, tile));
       }
+      // The next kernel's blocks find no room before this one's leave: sooner, they would only be in the way.
+      launch_dependents();
       // Others arrive at this block's barriers until its last stages are free: it does not return before that.
       if constexpr (kShares) {
 #pragma unroll 1
@@ -240,7 +242,6 @@ struct RingKernel {
       fence_mbarrier_init();
       if (map_out != nullptr) prefetch_tensor_map(*map_out);
     }
-    launch_dependents();
     wait_for_prerequisites();
     if constexpr (kShares) cluster_arrive_relaxed();
     __syncthreads();  // the barriers are initialised
