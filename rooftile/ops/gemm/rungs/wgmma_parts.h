@@ -6,6 +6,7 @@
 
 #include "rooftile/device/shared_carve.h"
 #include "rooftile/device/sm90a/cluster.h"
+#include "rooftile/device/sm90a/dependent_launch.h"
 #include "rooftile/device/warp.h"
 #include "rooftile/ops/gemm/rungs/rounded_output.h"
 #include "rooftile/ops/gemm/rungs/wgmma_tile.h"
@@ -123,7 +124,8 @@ struct PartsKernel {
     }
   };
 
-  // What one thread asks for: a block's stages, the first one before others know the barriers.
+  // What one thread asks for: a block's stages, the first one before others know the barriers. No other thread reads or writes global memory
+  // before a stage is there, and so before the kernels ahead have finished.
   class Copier {
    public:
     __device__ __forceinline__ Copier(const Problem& p, const PartsCut& cut, const TensorMap& map_a,
@@ -144,6 +146,7 @@ struct PartsKernel {
         mbarrier_init(shared_.s_empty + s, 1);
       }
       fence_mbarrier_init();
+      wait_for_prerequisites();
       ask(0);
     }
     __device__ __forceinline__ void ask_others() {
@@ -152,6 +155,7 @@ struct PartsKernel {
         if (step >= kStages) mbarrier_wait(shared_.s_empty + step % kStages, (step / kStages + 1) % 2);
         ask(step);
       }
+      launch_dependents();
     }
 
    private:
@@ -368,7 +372,8 @@ Status launch_parts(const Call<GemmArgs>& call, const Problem& p, const gemm_pla
                  .block = dim3(Kernel::kThreads),
                  .shared_bytes = shared_bytes<typename Kernel::Shared>(),
                  .stream = call.stream,
-                 .cluster = dim3(parts)},
+                 .cluster = dim3(parts),
+                 .dependent = true},
                 p, cut, map_a, map_b, rounded_way(call.args, p));
 }
 
