@@ -36,7 +36,7 @@ bool fits_in_l2(const Problem& few, const DeviceProperties& device) {
 }
 
 int kept_tiles(const Problem& few, const DeviceProperties& device) {
-  constexpr double kOfL2 = 0.2;
+  constexpr double kOfL2 = 1.0 / 8;
   return static_cast<int>(kOfL2 * static_cast<double>(device.last_level_cache) /
                           (2.0 * kSwapColumns * static_cast<double>(larger(1, few.k))));
 }

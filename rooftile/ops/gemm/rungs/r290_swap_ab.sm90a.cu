@@ -3,7 +3,7 @@
 // Idea       wgmma multiplies 64 rows by as few columns as 8. So 64 columns of b are its rows, and the few rows of a, up to 64, its columns: a
 //            tile of out is computed transposed. One thread asks TMA for all the stages that shared memory holds before anybody waits; where
 //            tiles do not fill the GPU a cluster parts their steps along k, and adds up in distributed shared memory, always in the same order.
-//            A b that L2 cannot hold anyway leaves it first, but for as much as a fifth of it, which the same call finds again; its first two
+//            A b that L2 cannot hold anyway leaves it first, but for as much as an eighth of it, which the same call finds again; its first two
 //            steps come there while the kernel ahead still runs.
 // Change     warp_specialized's tiles of 64 rows and more, mostly empty, of which a few multiprocessors have all the work.
 // Limits     sm_90a; f16, bf16; up to 64 rows, or columns; any strides (operands whose rows TMA cannot take are copied first); k of 1 and more.
@@ -38,12 +38,9 @@ struct StepOperand {
     return !kAlong || x.lines % kStepDepth == 0;
   }
   [[nodiscard]] static Status make_map(TensorMap& map, DType dtype, const void* data,
-                                       const gemm_plan::WgmmaOperand& x, L2Promotion promotion) {
-    TensorMapSpec spec{.data = const_cast<void*>(data),
-                       .dtype = dtype,
-                       .rank = 4,
-                       .swizzle = TileSwizzle::bytes128,
-                       .l2_promotion = promotion};
+                                       const gemm_plan::WgmmaOperand& x) {
+    TensorMapSpec spec{
+        .data = const_cast<void*>(data), .dtype = dtype, .rank = 4, .swizzle = TileSwizzle::bytes128};
     const std::int64_t leading = kAlong ? x.outer : x.line;
     const std::int64_t matrix = leading * (kAlong ? x.outers : x.lines);
     const std::int64_t batch = x.batches == 1 ? matrix : x.batch;
@@ -292,8 +289,8 @@ Status launch_swap(const Call<GemmArgs>& call, const Problem& few, const gemm_pl
   TensorMap map_a;
   TensorMap map_b;
   const DType dtype = call.args.a.dtype;
-  ROOFTILE_TRY(Kernel::A::make_map(map_a, dtype, data.a, operands.a, L2Promotion::bytes128));
-  ROOFTILE_TRY(Kernel::B::make_map(map_b, dtype, data.b, operands.b, L2Promotion::bytes256));
+  ROOFTILE_TRY(Kernel::A::make_map(map_a, dtype, data.a, operands.a));
+  ROOFTILE_TRY(Kernel::B::make_map(map_b, dtype, data.b, operands.b));
   const SwapWay way = {.few = few_way(call.args, out),
                        .has_batch_a = few.a.batch != 0,
                        .has_batch_b = few.b.batch != 0,

@@ -62,8 +62,7 @@ struct StageOperand {
 
 // The map of an operand, of boxes of kOuter rows of a (columns of b) by 64 along k.
 template <int kOuter, bool kAlong>
-Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gemm_plan::WgmmaOperand& x,
-                        L2Promotion promotion = L2Promotion::bytes128) {
+Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gemm_plan::WgmmaOperand& x) {
   const std::int64_t leading = kAlong ? x.outer : x.line;
   const std::int64_t count = kAlong ? x.outers : x.lines;
   TensorMapSpec spec{.data = const_cast<void*>(data), .dtype = dtype, .rank = 3};
@@ -71,7 +70,6 @@ Status make_operand_map(TensorMap& map, DType dtype, const void* data, const gem
   spec.strides = {1, leading, x.batches == 1 ? leading * count : x.batch};
   spec.box = {64, kAlong ? kOuter : kStepDepth, 1};
   spec.swizzle = TileSwizzle::bytes128;
-  spec.l2_promotion = promotion;
   return make_tensor_map(map, spec);
 }
 template <int kRows, int kColumns, bool kAlongA, bool kAlongB>
