@@ -42,8 +42,8 @@ inline constexpr WgmmaShape kWgmmaShapes[] = {{128, 256, 1}, {128, 192, 1}, {128
 inline constexpr int kRingShapes = 8;   // those of warp_specialized, the first
 inline constexpr int kStepsShape = 2;   // that of wgmma_single and wgmma_pipelined
 inline constexpr int kWgmmaDepth = 64;  // of a step along k
-// Clusters of cluster_multicast: blocks below each other and side by side, as powers of two. One direction alone is faster than both: a step
-// then comes by one multicast, and waits for the blocks of one direction. Both where b lies across k, whose others were not measured.
+// Clusters of cluster_multicast: blocks below each other and side by side, as powers of two. One direction alone is faster than both: a
+// stage then waits for the blocks of one direction. 2 x 2 is for b across k, where nothing else of 128 columns was measured.
 struct WgmmaCluster {
   int shape;  // of kWgmmaShapes
   int log_down;
